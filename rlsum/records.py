@@ -101,6 +101,7 @@ class RecordTexts:
             try:
                 if name in row:
                     texts[name] = "" if name == "source" and row[name] is None else one_text(row[name])
+                    self.understood.note_list("articles" if name == "source" else "candidates", row[name])
             except NotText as error:
                 raise RecordError(f"{where}: {name} must be text, not {str(row[name])[:40]}") from error
         articles = ["source"] if row.get("source") else []

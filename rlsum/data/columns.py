@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rewards.references import Lists, NotText, Undecided, one_text, reference_columns, references
+from rewards.references import Lists, NotText, Undecided, members, one_text, reference_columns, references
 from rlsum.readers import CorpusError, Read, encoding_problem, identity
 
 RECORD_COLUMNS = ("source", "references")  # of the project's own JSONL records
@@ -33,6 +33,7 @@ class Columns:
     further_optional: bool = False
     lists: Lists | None = None
     found: tuple[str, ...] = ()  # columns of references in the file, once chosen
+    listed: bool = False  # whether its articles are lists of sentences
 
     def missing(self, fields: Collection[str], needed: bool = False) -> list[str]:
         """The named columns that a row with ``fields`` lacks; ``needed``: only those that it must have."""
@@ -67,7 +68,8 @@ def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
         first = first or read
         for columns in options:
             if not columns.missing(read.fields):
-                return replace(columns, found=columns.alternatives(read.fields))
+                listed = members(read.fields[columns.source]) is not None
+                return replace(columns, found=columns.alternatives(read.fields), listed=listed)
         found.update(dict.fromkeys(read.fields))
     for columns in options:
         if not columns.missing(found, needed=True):

@@ -157,7 +157,8 @@ def _good(path: str | Path, split: str, asked: Columns, num_proc: int = 1) -> tu
     roles = {"articles": dict.fromkeys([chosen.source]), "references": dict.fromkeys(chosen.found)}
     lengths = pyarrow.compute.list_value_length(found.data.column("references")).to_numpy()
     references = set(lengths[kept].tolist())
-    Understood(f"{path} ({split})", asked.lists, len(kept), roles, references, corpus.report()).say()
+    joined = {"articles"} if chosen.listed else set()
+    Understood(f"{path} ({split})", asked.lists, len(kept), roles, references, corpus.report(), joined).say()
     return good, corpus
 
 

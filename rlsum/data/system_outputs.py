@@ -55,6 +55,7 @@ def convert(
             source = text_in(read, columns.source)
         fields, texts = _references(row, columns, lists)
         article_columns = [articles.column] if articles else [columns.source] if columns.source else []
+        understood.note_list("candidates", read.fields.get(columns.candidate))
         understood.add(len(texts), candidates=[columns.candidate], references=fields, articles=article_columns)
         yield Output(named, source, texts, candidate, system)
     understood.say()

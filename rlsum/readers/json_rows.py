@@ -49,7 +49,8 @@ def rows_of(value: Any) -> list[Any]:
         return [{name: column[key] for name, column in value.items() if key in column} for key in places]
     if all_objects(inner):
         return [{"id": key, **row} for key, row in value.items()]
-    if len(value) > 1 and all(isinstance(column, list) and len(column) == len(inner[0]) for column in inner):
+    columns = not of_objects and all(isinstance(column, list) and len(column) == len(inner[0]) for column in inner)
+    if len(value) > 1 and columns:
         return [dict(zip(value, row, strict=True)) for row in zip(*inner, strict=True)]
     return [value]
 

@@ -27,7 +27,7 @@ def texts(path: Path, name: str) -> Iterator[Read]:
 
 def _is_header(line: bytes) -> bool:
     """Whether a line has two names of columns or more, one of them of texts."""
-    cells = [cell.strip() for cell in re.split(rb"[,;\t]", line)]
+    cells = [cell.strip(b"\"' ") for cell in re.split(rb"[,;\t]", line)]
     named = all(re.fullmatch(rb"[\w.-]{1,30}", cell) for cell in cells)
     return len(cells) > 1 and named and any(map(NAMES.fullmatch, cells))
 

@@ -32,12 +32,16 @@ def csv_file(path: Path) -> Iterator[Read]:
     csv.field_size_limit(max(FIELD_LIMIT, csv.field_size_limit()))  # process-wide; only ever raised
     # Undecodable bytes become lone surrogates, which are detected field by field: they break one row, not the file.
     with io.TextIOWrapper(opened(path), "utf-8-sig", "surrogateescape", newline="") as file:
-        first = file.readline()
+        beginning, first = [], file.readline()
+        while first and not first.strip():
+            beginning, first = [*beginning, first], file.readline()
         if "\0" in first:
             raise CorpusError(f"path={str(path)!r}: {ZEROS}")
-        rows = csv.reader(chain([first] if first else [], file), strict=True, delimiter=_delimiter(path, first))
-        header = [name.strip() for name in next(rows, [])]
-        check_names(f"{path}:1", header)
+        delimiter = _delimiter(path, first)
+        beginning.append("\n" if first.strip() == f"sep={delimiter}" else first)  # as Excel names the delimiter
+        rows = csv.reader(chain(filter(None, beginning), file), strict=True, delimiter=delimiter)
+        header = [name.strip() for name in next(filter(None, rows), [])]
+        check_names(f"{path}:{rows.line_num}", header)
         while True:
             where, name = f"{path}:{rows.line_num + 1}", numbered(path, rows.line_num + 1)
             try:

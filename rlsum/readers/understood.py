@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
-from rewards.references import Lists
+from rewards.references import Lists, members
 
 log = logging.getLogger("rlsum.readers")  # the command line shows it
 
@@ -22,6 +22,12 @@ class Understood:
     columns: dict[str, dict[str, None]] = field(default_factory=dict)  # role -> names
     counts: set[int] = field(default_factory=set)  # references a row
     left_out: str = ""
+    joined: set[str] = field(default_factory=set)  # roles whose cells hold lists of sentences
+
+    def note_list(self, role: str, cell: object) -> None:
+        """Remember that a cell of an article or a candidate holds a list."""
+        if role != "references" and role not in self.joined and members(cell) is not None:
+            self.joined.add(role)
 
     def add(self, count: int, **columns: Iterable[str]) -> None:
         """A row with ``count`` references, and the columns of each role."""
@@ -32,11 +38,13 @@ class Understood:
 
     def __str__(self) -> str:
         roles = [(role, ", ".join(map(repr, names))) for role, names in self.columns.items() if names]
-        parts = [f"{role} {names}{self._counted() if role == 'references' else ''}" for role, names in roles]
+        parts = [f"{role} {names}{self._noted(role)}" for role, names in roles]
         rows = f"{self.path}: {self.rows:,} " + ("rows" if parts else "texts, one a line")
         return "; ".join([rows, *parts, *([self.left_out] if self.left_out else [])])
 
-    def _counted(self) -> str:
+    def _noted(self, role: str) -> str:
+        if role != "references":
+            return " (lists of sentences, as lines)" if role in self.joined else ""
         fewest, most = min(self.counts, default=0), max(self.counts, default=0)
         several = most > len(self.columns["references"])
         lists = f", lists are {self.lists or 'alternatives'}" if several or self.lists else ""

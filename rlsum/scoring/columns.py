@@ -53,6 +53,7 @@ class TextColumn:
             texts = self._texts(read, name or "")
             columns = reference_columns(name or "", tuple(read.fields)) if self.role == "references" else (name or "",)
             understood.add(len(texts), **{self.role: columns})
+            understood.note_list(self.role, read.fields.get(name or ""))
             yield Located(read.where, identity(read.fields.get("id")), texts)
         understood.say()
 
@@ -62,7 +63,8 @@ class TextColumn:
                 return references(read.fields, name, self.lists)
             return [one_text(read.fields.get(name))]
         except NotText as error:
-            raise RecordError(f"{read.where}: {name}: {error}") from error
+            told = error if self.role == "references" else f"{name}: {error}"
+            raise RecordError(f"{read.where}: {told}") from error
 
     def _chosen(self, fields: Mapping[str, Any]) -> str:
         """The name of the column, from the first row."""

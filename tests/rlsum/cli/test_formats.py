@@ -108,3 +108,32 @@ def test_alternatives_in_columns_or_cells_are_one_mean_in_every_command(rlsum, t
             converted = rlsum("data", "outputs", path, "--candidate", "candidate", "--reference", name, "-o", out)
             assert converted[0] == 0
             assert json.loads(out.read_text())["references"] == texts
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("score", "{}", "--metrics", "rouge-1", "--resamples", 5),
+        ("evaluate", "{}", "--metrics", "rouge-1", "--resamples", 5),
+        ("score", "--candidates", "{}", "--references", "{}", "--metrics", "rouge-1", "--resamples", 5),
+        ("correlate", "{}", "--metrics", "rouge-1", "--resamples", 20, "--no-cache"),
+        ("data", "judgments", "{}"),
+        ("data", "outputs", "{}", "--candidate", "candidate", "-o", "o.jsonl"),
+        ("data", "convert", "{}", "--source-column", "candidate", "--reference-column", "reference", "-o", "o.jsonl"),
+        ("explain", "{}", "--id", 3, "--system", "a", "-o", "e.json"),
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_every_command_says_in_one_line_what_it_understood(rlsum, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    rows = [{**row, "reference2": "hail" if row["id"] == "3" else ""} for row in ROWS]
+    path = tmp_path / "mine.csv"
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows(rows)
+    code, _, told = rlsum(*(path if part == "{}" else part for part in command))
+    assert code == 0, told
+    (line,) = [line for line in told.splitlines() if "references 'reference', 'reference2'" in line]
+    assert "8 rows; " in line
+    assert "(1 to 2 a row" in line

@@ -55,6 +55,8 @@ WRITTEN: dict[str, tuple[str, str | bytes]] = {
     "UTF-32": ("x.csv", table().encode("utf-32")),
     "zipped UTF-16": ("x.csv.gz", gzip.compress(table().encode("utf-16"))),
     "empty rows and columns": ("x.csv", table().replace("reference\n", "reference,,\n") + "\n,,\n\n"),
+    "empty lines first": ("x.csv", "\n\r\n" + table()),
+    "Excel's delimiter": ("x.csv", "sep=;\n" + table(";")),
     "spaces in the header": ("x.csv", table().replace("candidate,", " candidate ,")),
     "lines": ("x.jsonl", json_lines()),
     "lines by another name": ("x.out", json_lines(ensure_ascii=False)),
@@ -150,6 +152,20 @@ def test_a_repeated_name_is_an_error_that_names_it_and_its_place(tmp_path, name)
     assert PLACES[name] in told
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"candidate": "a", "messages": [{"role": "user"}]},
+        {"candidate": "a", "references": ["b", "c"]},
+        {"train": [{"a": 1}], "test": [{"a": 2}]},
+        {"data": []},
+    ],
+)
+def test_an_object_that_holds_no_rows_is_a_row(tmp_path, value):
+    (tmp_path / "x.jsonl").write_text(json.dumps(value))
+    assert [read.fields for read in records(tmp_path / "x.jsonl")] == [value]
+
+
 def test_strings_may_hold_what_ends_objects():
     with pytest.raises(NotJson, match="'a' is written twice in the object that ends in line 3"):
         json_value('{"x": "}\\"}",\n"y": {"b": "{"}, "z":\n{"a": 1, "a": 2}}')
@@ -179,6 +195,7 @@ def test_a_text_a_line(tmp_path, end):
     ("name", "content", "told"),
     [
         ("x.txt", b"id,candidate,reference\n1,a,b\n", "header of a table"),
+        ("x.txt", b'"id";"candidate"\n"1";"a"\n', "header of a table"),
         ("x.txt", "a b\n".encode("utf-16-le"), "zero bytes, as UTF-16 without its mark"),
         ("x.csv", "candidate,reference\na,b\n".encode("utf-16-le"), "zero bytes, as UTF-16 without its mark"),
         ("x.xlsx", b"not a workbook", "an unreadable workbook"),
