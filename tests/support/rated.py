@@ -38,10 +38,11 @@ class Share:
 
     name = "share"
     signature = "share|version:1"
+    columns = optional_columns = ()
 
-    def __call__(self, candidates, references=None, sources=None):
+    def __call__(self, candidates, references=None, sources=None, columns=None):
         words = [text.split() for text in candidates]
         return np.array([np.nan if len(each) < 2 else each.count("right") / len(each) for each in words])
 
-    def undefined(self, candidate, references=None):
+    def undefined(self, candidate, references=None, source="", columns=None):
         return "it has one word" if len(candidate.split()) < 2 else None

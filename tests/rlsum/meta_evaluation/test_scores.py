@@ -44,7 +44,7 @@ def test_wrong_scores_and_wrong_metrics():
         scored(rated(), {}, score="overal")
 
     class Endless(Share):
-        def __call__(self, candidates, references=None, sources=None):
+        def __call__(self, candidates, references=None, sources=None, columns=None):
             return np.full(len(candidates), np.inf)
 
     with pytest.raises(UserError, match="endless is infinite for id 'i0' of 's0'"):
