@@ -108,6 +108,7 @@ class Zhao:
 
     variant: Literal["v1", "v2"]
     normalize: ClassVar[SelfNormalization] = "none"
+    bounded: ClassVar[bool] = True
 
     @property
     def floor(self) -> float:

@@ -128,7 +128,8 @@ class EmbeddingReward(ReferenceReward):
             one, other = first[candidate], second[reference]
             if self.measure.normalize == "self" and torch.equal(one.vectors, other.vectors):
                 return own_first[candidate].new_ones(())  # C / sqrt(C C), without rounding; its gradient is 0
-            return self.measure(one, other) / (own_first[candidate] * own_second[reference]).sqrt()
+            scored = self.measure(one, other) / (own_first[candidate] * own_second[reference]).sqrt()
+            return scored.clamp(max=1.0) if self.measure.bounded else scored
 
         scores = []
         for candidate, texts in zip(candidates, references, strict=True):

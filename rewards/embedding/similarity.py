@@ -48,6 +48,10 @@ class Measure(Protocol):
     def floor(self) -> float:
         """The score of a candidate with nothing to compare: the least possible ``C``."""
 
+    @property
+    def bounded(self) -> bool:
+        """Whether no score is above 1 but by rounding."""
+
     def __call__(self, first: Points, second: Points) -> Tensor:
         """``C`` as a scalar."""
 
@@ -63,6 +67,7 @@ class MeanCosine:
 
     normalize: SelfNormalization
     floor: ClassVar[float] = -1.0
+    bounded: ClassVar[bool] = True
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """In [-1, 1]."""
@@ -75,6 +80,11 @@ class SquaredCosines:
 
     normalize: SelfNormalization
     floor: ClassVar[float] = 0.0
+
+    @property
+    def bounded(self) -> bool:
+        """See ``Measure``."""
+        return self.normalize == "self"
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """At least 0; up to ``L1 L2`` before normalisation."""
@@ -91,6 +101,7 @@ class Greedy:
     direction: Direction
     normalize: ClassVar[SelfNormalization] = "none"
     floor: ClassVar[float] = -1.0
+    bounded: ClassVar[bool] = True
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """In [-1, 1], weighted by the weights of the side that is averaged over."""
@@ -111,6 +122,7 @@ class Relaxed:
     entropy: bool
     normalize: SelfNormalization
     floor: ClassVar[float] = -1.0
+    bounded: ClassVar[bool] = False
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """In [-1, 1] without entropy."""
@@ -128,6 +140,7 @@ class Tempered:
     entropy: bool
     normalize: SelfNormalization
     floor: ClassVar[float] = -1.0
+    bounded: ClassVar[bool] = False
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """In [-1, 1] without entropy."""
@@ -142,6 +155,7 @@ class Exact:
     solver: str = field(default_factory=lambda: f"exact-{library('pot')}")
     normalize: ClassVar[SelfNormalization] = "none"
     floor: ClassVar[float] = -1.0
+    bounded: ClassVar[bool] = True
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """In [-1, 1]; the same in both directions."""

@@ -26,6 +26,7 @@ from rewards.lexical.words import ngrams
 from rewards.options import FALSE, NONE
 from rewards.scoring import BaseReward, Inputs, Item, signature
 from rewards.specs import Spec, as_spec
+from rewards.text.words import nfc
 
 Scores = NDArray[np.float64]
 Kernel = str | Mapping[str, Any] | Reward
@@ -149,7 +150,7 @@ class BleuNeighbors(BaseReward):
         near = self.similarities(candidate) >= self.tau  # False where the kernel is undefined
         if not self.leave_one_out:
             return near, near.size
-        others = np.array([text != candidate for text in self.examples.texts])
+        others = np.array([nfc(text) != nfc(candidate) for text in self.examples.texts])
         return near & others, int(others.sum())
 
     def _bleu_star(self, kernel: BleuStar, candidate: str) -> NDArray[np.float64]:

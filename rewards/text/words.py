@@ -20,6 +20,8 @@ from rewards.scoring import library
 from rewards.text.languages import Splitter
 
 REMEMBERED = 2**17  # entries of a cache of texts or words
+RUN = re.compile(r"[^\W_]+")  # the words of text without a mark, a joiner, or a letter beyond Latin's
+BEYOND = re.compile("[\u0300-\u1fff\u200c\u200d\u2071-\U0010ffff]")
 TATWEEL = "\u0640"
 JOINERS = "\u200c\u200d"
 # Letters and digits of scripts without spaces; a sign of several scripts, such as the Japanese long vowel, counts.
@@ -52,7 +54,10 @@ def nfc(text: str) -> str:
 
 def words(text: str, splitter: Splitter = "unicode") -> list[str]:
     """The words of a text in its order, case kept; with ``character`` each letter and digit with its marks."""
-    found = pattern(WORD if splitter == "unicode" else CHARACTER).findall(nfc(text).replace(TATWEEL, ""))
+    text = nfc(text)
+    if splitter == "unicode" and not BEYOND.search(text):  # four times as fast
+        return RUN.findall(text)
+    found: list[str] = pattern(WORD if splitter == "unicode" else CHARACTER).findall(text.replace(TATWEEL, ""))
     return found
 
 

@@ -53,7 +53,7 @@ def check(reward: rewards.Reward, known: Case, candidates: list[str], references
     """Numbers in range, and a reason for each that is not there."""
     scores = reward(candidates, references)
     defined = scores[~np.isnan(scores)]
-    assert ((defined >= known.low) & (defined <= known.high + 1e-9)).all(), candidates[0][:30]
+    assert ((defined >= known.low) & (defined <= known.high)).all(), candidates[0][:30]
     for candidate, listed, score in zip(candidates, references, scores, strict=True):
         reason = reward.undefined(candidate, listed)
         assert (reason is not None) == np.isnan(score), (candidate[:30], reason)
@@ -64,6 +64,11 @@ def test_any_text_gets_a_number_in_range_or_a_reason(reward: rewards.Reward, kno
     for text in HARD.values():
         if len(text) < LONG:
             check(reward, known, [text, PLAIN, text], [[PLAIN], [text], [text]])
+
+
+def test_equal_texts_of_any_length_are_in_range(reward: rewards.Reward, known: Case) -> None:
+    texts = [" ".join(PLAIN.split() * 3)[:length] for length in range(5, 60, 4)]
+    check(reward, known, texts, [[text] for text in texts])
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in TABLE])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import rewards
 from rewards.text.languages import NAMES, PIPELINES, STEMMERS, STOP_WORDS, language_of
-from rewards.text.words import is_letters, joined, pieces, runs, units, words
+from rewards.text.words import WORD, is_letters, joined, pattern, pieces, runs, units, words
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,11 @@ known = st.characters(exclude_categories=["Cn", "Cs"])  # Python's table of Unic
 def test_characters_are_letters_and_digits_with_their_marks(text: str) -> None:
     assert words(text, "character") == _by_categories(text)
     assert "".join(words(text)) == "".join(words(text, "character"))
+
+
+@given(st.text(st.characters(max_codepoint=0x2FF) | st.characters(min_codepoint=0x2000, max_codepoint=0x2070)))
+def test_the_short_way_for_latin_text_finds_the_same_words(text: str) -> None:
+    assert words(text) == pattern(WORD).findall(normalize("NFC", text))
 
 
 @pytest.mark.parametrize("name", ["rouge-1", "rouge-l", "rouge-lsum", "bleu", "bleu-star", "meteor"])
