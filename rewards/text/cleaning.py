@@ -89,7 +89,7 @@ def _changed(before: str, after: str) -> str:
 # ---- the rules ---------------------------------------------------------------------------------------------------
 
 THINKING = re.compile(
-    r"<(?P<a>/?)(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|seed:think)(?:\s[^<>\n]*)?>"
+    r"<(?P<a>/?)(?:think(?:ing)?|thoughts?|analysis|reasoning|reflection|scratchpad|seed:think)(?:\s[^<>\n]*)?>"
     r"|◁(?P<b>/?)think(?:ing)?▷|\[(?P<c>/?)THINK\]|<\|(?P<d>begin|end)_of_thought\|>"
     r"|<\|channel\|>\s*(?P<e>analysis|commentary|final)\b",
     re.IGNORECASE,
@@ -259,7 +259,7 @@ NOUN = r"(?:summary|summari[sz]ation|overview|tl;dr|(?:key|main) points|highligh
 KIND = r"(?:(?:the|a|an|my|final|short|brief|concise|news|article|one[- ]sentence)[ \t]+){0,3}"
 PREAMBLE = re.compile(
     rf"\s*(?:(?:{POLITE})?(?:{HERE}[^\n:.]{{0,80}}\b{NOUN}\b[^\n:.]{{0,80}}:"
-    rf"|{KIND}(?:{LABEL})(?: of th(?:e|is) \w+)?[ \t]*(?:[:\uff1a]|\n))\s*)+",
+    rf"|{KIND}(?:{LABEL})(?: of th(?:e|is) \w+)?[ \t]*(?:[:\uff1a]|[-\u2013\u2014](?=\s)|\n)|tl ?; ?dr(?=\s))\s*)+",
     re.IGNORECASE,
 )
 
@@ -299,7 +299,7 @@ RULES = (
     ),
     Rule(
         "preamble",
-        ":\uff1a\n",
+        ":\uff1a\n;-\u2013\u2014",
         _without_preamble,
         "left out: what announces a summary",
         ("Here is a summary: A cat.", "A cat."),
