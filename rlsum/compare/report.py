@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,14 @@ from rlsum.compare.analyses.chain import chain, chain_blocks
 from rlsum.compare.analyses.designs import power_blocks, to_values
 from rlsum.compare.analyses.overoptimization import Path as Validations
 from rlsum.compare.analyses.overoptimization import frontiers, overoptimization_blocks, paths
-from rlsum.compare.analyses.side_effects import equal_length_table, side_effects
+from rlsum.compare.analyses.side_effects import equal_length_table
+from rlsum.compare.analyses.texts import read_texts
 from rlsum.compare.cells import NONE, START, Cell, commands_of, typed
+from rlsum.compare.findings import findings
 from rlsum.compare.folder import METRICS, Folder
 from rlsum.compare.plots import draw_runs, read_metrics
 from rlsum.compare.reading import section_for_reading
-from rlsum.compare.results import Contrast, Results, best, gather, mean_of, metric_means, property_means, unchanged
+from rlsum.compare.results import Contrast, Results, best, gather, metric_means, property_means
 from rlsum.pages.blocks import (
     Block,
     Bullets,
@@ -38,7 +40,6 @@ from rlsum.pages.blocks import (
 from rlsum.pages.latex import to_latex
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html, write
-from rlsum.pages.table import SCALE, joined, p_words
 from rlsum.records import finite
 
 
@@ -67,11 +68,12 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
     title = Heading(f"Which reward? {folder.path.name}", 1)
     if not main.systems:
         return [title, *section("Cells without a result", tables.failures(main))]
+    texts = read_texts(folder, cells, main)
     return [
         title,
         Paragraph(about(cells, main)),
         Contents(),
-        *section("Findings", Bullets(list(findings(main, margin, validations(folder, cells))))),
+        *section("Findings", Bullets(list(findings(main, margin, validations(folder, cells), texts)))),
         *section("Results", tables.verdict_table(main, margin), tables.cross_table(main)),
         *section("Differences", *(tables.difference_table(main, other) for other in main.against)),
         *section("What it could show", *power_blocks(main)),
@@ -111,75 +113,6 @@ def about(cells: Sequence[Cell], results: Results) -> str:
         f"{len(results.ids):,} test articles, {seeds}. Every training begins with the start and takes {steps} updates "
         f"at most{control}. {scope}"
     )
-
-
-def findings(results: Results, margin: float | None = None, runs: Sequence[Validations] = ()) -> Iterator[str]:
-    """What the numbers say, a sentence each, hedged where they do not tell systems apart."""
-    for name, own in tables.own_reward(results, margin).items():
-        yield f"Training on {results.systems[name].title} {_helped(results, own, margin)}."
-    yield from side_effects(results, runs)
-    standings: dict[str, list[str]] = {}
-    for metric in results.metrics:
-        if standing := standing_by(results, metric):
-            standings.setdefault(standing, []).append(metric)
-    for standing, metrics in standings.items():
-        yield f"By {joined(metrics)}: {standing}."
-    for title, seeds in unchanged(results).items():
-        yield (
-            f"{title} scores like the start on every article in seed {joined([*map(str, seeds)])}: a run that never "
-            "beat its start in validation leaves the weights of the start."
-        )
-    for name, remark in results.remarks.items():
-        yield f"{results.systems[name].title} is not comparable with the models: {remark}."
-    if results.failed:
-        yield f"Cells without a result: {len(results.failed)}; their reasons are below."
-
-
-def _helped(results: Results, own: tables.Own, margin: float | None) -> str:
-    """What the decisive test of a system's own reward says, to follow its name."""
-    test, found = own.decisive, own.decisive.difference
-    other = results.systems[test.other].title
-    gain = f"{found.mean * SCALE:+.2f} on {test.metric} over {other}"
-    if own.verdict.word != "no verdict":
-        words = {"better": "helped", "worse": "did harm", "no difference shown": "is not shown to help"}
-        said = words.get(own.verdict.word, own.said(margin))
-        return f"{said} by its own measure: {gain} ({p_words(own.verdict.p)}, Holm)"
-    if test.partial or np.isnan(found.mean):
-        return f"has no verdict ({test.partial or 'no common article'}; so far {gain})".replace("+nan", "no number")
-    if found.seeds > 1:
-        return f"has no verdict: {gain}, and too few articles for a test"
-    ran = "higher" if found.mean > 0 else "lower" if found.mean < 0 else "no higher"
-    return f"has no verdict from one seed: this run scored {ran} ({gain}); another seed may not"
-
-
-def standing_by(results: Results, metric: str) -> str:
-    """Which trained model is the best by a metric, and which outputs of other systems are above it; "" without two."""
-    top = best(results, metric)
-    if top is None or not top.best:
-        return ""
-    titles = {name: system.title for name, system in results.systems.items()}
-    means = {
-        name: mean_of(system.metrics[metric]).mean
-        for name, system in results.systems.items()
-        if metric in system.metrics and name not in results.remarks
-    }
-    judged = (top.best, *top.tied, *top.differing)
-    highest = max(means[name] for name in judged)
-    above = [titles[name] for name, mean in means.items() if mean > highest and name not in top.apart]
-    scope = " of the trained models" if above else ""
-    if top.seeds < 2:
-        standing = f"{titles[top.best]} has the highest mean{scope} in one seed; another may give another order"
-    elif top.shown:
-        standing = f"{titles[top.best]} is the best{scope}"
-    else:
-        tied, differing = (joined([titles[name] for name in names]) for names in (top.tied, top.differing))
-        standing = f"{titles[top.best]} has the highest mean{scope}, but is not shown to differ from {tied}"
-        standing += f"; it differs from {differing}" if differing else ""
-    if above:
-        standing += f". {joined(above)} {'has' if len(above) == 1 else 'have'} a higher mean than all of them"
-    if top.apart:
-        standing += f". Not judged: {joined([f'{titles[name]} ({why})' for name, why in top.apart.items()])}"
-    return standing
 
 
 def trainings(cells: Sequence[Cell]) -> dict[str, list[list[dict[str, Any]]]]:

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from rlsum.compare.findings import findings
 from rlsum.compare.reading import most_different
-from rlsum.compare.report import about, findings, for_people, of_chain, write_report
+from rlsum.compare.report import about, for_people, of_chain, write_report
 from rlsum.compare.results import gather
 from rlsum.compare.tables import cross_table, verdict_table
 from rlsum.errors import UserError

@@ -7,7 +7,7 @@ import comparisons
 import numpy as np
 import pytest
 
-from rlsum.compare.report import findings
+from rlsum.compare.findings import findings
 from rlsum.compare.results import best, compare, gather, metric_means, property_means, unchanged
 from rlsum.compare.tables import cross_table
 

@@ -1,0 +1,161 @@
+"""What the summaries are as texts, before any score: signs of degeneration, and how much is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+
+import numpy as np
+
+from rewards.text.languages import splitter_of
+from rewards.text.words import pieces
+from rlsum import config as configs
+from rlsum.compare.cells import Cell
+from rlsum.compare.folder import Folder
+from rlsum.compare.results import Results
+from rlsum.config import Config
+from rlsum.generation.options import Generating, decoding_of
+from rlsum.pages.table import joined
+from rlsum.records import Output, read_outputs
+from rlsum.scoring.degeneration import SIGNS, Limits, degeneration
+from rlsum.scoring.properties import copy_rate, novelty
+from rlsum.training import checkpoint
+
+EXTRACT = 0.95, 0.1  # at least so many words copied, at most so many bigrams new: an extract
+COPYING = {"copy-rate": copy_rate, "novelty": novelty}
+
+
+@dataclass(frozen=True)
+class Signs:
+    """A system's shares of texts with each sign of degeneration, by seed; ``limit``: its tokens at most, if known."""
+
+    title: str
+    shares: dict[int | None, dict[str, float]]
+    limit: int | None = None
+
+    def alarms(self, references: Mapping[str, float]) -> list[str]:
+        """What is to be said; [] of ordinary texts. ``references`` have the signs as often as this."""
+        return [said for sign in SIGNS if (said := self.said(sign, references))]
+
+    def said(self, sign: str, references: Mapping[str, float]) -> str:
+        """In which share of the texts a sign holds, in the seeds where it is frequent; "" where it is in none."""
+        alarm = SIGNS[sign].alarm
+        seeds = [seed for seed, shares in self.shares.items() if shares[sign] >= alarm]
+        if not seeds:
+            return ""
+        share = float(np.mean([self.shares[seed][sign] for seed in seeds]))
+        bound = f" of {self.limit} tokens" if sign == "limit" and self.limit is not None else ""
+        where = f" in seed {joined([*map(str, seeds)])}" if len(seeds) < len(self.shares) else ""
+        usual = f" (of the references {references[sign]:.0%})" if references.get(sign, 0.0) >= alarm else ""
+        return f"{share:.0%} {SIGNS[sign].said}{bound}{where}{usual}"
+
+
+@dataclass(frozen=True)
+class Read:
+    """What reading all summaries found: the signs of each system and of the references, and how much these copy."""
+
+    systems: dict[str, Signs] = field(default_factory=dict)
+    references: dict[str, float] = field(default_factory=dict)
+    copied: dict[str, float] = field(default_factory=dict)
+
+    def at_limit(self, system: str) -> str:
+        """That most summaries of a system end at the limit of length; "" otherwise."""
+        return self.systems[system].said("limit", self.references) if system in self.systems else ""
+
+
+def read_texts(folder: Folder, cells: Sequence[Cell], results: Results) -> Read:
+    """Read the summaries of all cells of the rows of ``results``."""
+    language = folder.comparison.language
+    read = Read()
+    for cell in cells:
+        path = folder.outputs(cell).get(results.method)
+        if cell.system not in results.systems or cell.name in results.failed or path is None or not path.exists():
+            continue
+        outputs = read_outputs(path)
+        if not read.references and any(output.references for output in outputs):
+            _add_references(read, outputs, language)
+        limits = limits_of(folder, cell, results.method)
+        known = read.systems.setdefault(cell.system, Signs(results.systems[cell.system].title, {}, limits.longest))
+        known.shares[cell.seed] = degeneration(outputs, limits, language)
+    return read
+
+
+def _add_references(read: Read, outputs: Sequence[Output], language: str | None) -> None:
+    references = [replace(output, candidate=output.references[0]) for output in outputs if output.references]
+    read.references.update(degeneration(references, language=language))
+    for name, function in COPYING.items():
+        values = np.array([function(output.candidate, output.source) for output in references])
+        if not np.isnan(values).all():
+            read.copied[name] = float(np.nanmean(values))
+
+
+def limits_of(folder: Folder, cell: Cell, method: str) -> Limits:
+    """The lengths that decoding allowed a cell's model, and how its tokens are counted; unknown for given outputs."""
+    if cell.model is None:
+        return Limits()
+    stored = checkpoint.find_or_none(cell.model)
+    config = (
+        stored.config if stored is not None else configs.check(dict(cell.config), cell.name) if cell.config else None
+    )
+    if config is None:
+        return Limits()
+    comparison = folder.comparison
+    section = comparison.choosing[cell.system] if cell.kind == "choosing" else comparison.decoding[method]
+    decoding = decoding_of(config.decoding, Generating(**asdict(section)), sampled=cell.kind == "choosing")
+    known = Limits(decoding.min_length, decoding.max_length)
+    if config.model is not None and config.model.kind == "seq2seq":
+        return known if stored is None else replace(known, count=_subwords(str(stored.folder)))
+    return replace(known, count=_characters) if _reads_characters(config) else known
+
+
+def _reads_characters(config: Config) -> bool:
+    return splitter_of(config.language) == "character"
+
+
+def _characters(text: str) -> int:
+    return sum(not piece.isspace() for piece in pieces(text))
+
+
+def _subwords(folder: str) -> Callable[[str], int]:
+    from rlsum.models.pretrained.loading import load_tokenizer
+
+    tokenizer = load_tokenizer(folder)
+    return lambda text: len(tokenizer(text, verbose=False)["input_ids"])
+
+
+def findings_of_texts(read: Read, results: Results) -> Iterator[str]:
+    """Whether the summaries are text at all, a sentence for each system that is in doubt; then how much is copied."""
+    said = {system.title: system.alarms(read.references) for system in read.systems.values()}
+    for title, alarms in said.items():
+        if alarms:
+            yield f"Read the summaries of {title} before its scores: {'; '.join(alarms)}."
+    if read.systems and not any(said.values()):
+        names = "no words, marks or stop words alone, repetition, one text for many articles, most cut at the limit"
+        yield f"All systems write texts: signs of degeneration ({names}) are rare."
+    yield from _copying(read, results)
+
+
+def _copying(read: Read, results: Results) -> Iterator[str]:
+    """How extractive the summaries of the models are, beside the references."""
+    rows = [system.properties for system in results.compared if COPYING.keys() <= system.properties.keys()]
+    means = {name: [float(np.nanmean(row[name])) for row in rows if not np.isnan(row[name]).all()] for name in COPYING}
+    if not all(means.values()):
+        return
+    copied, new = (means[name] for name in COPYING)
+    usual = ""
+    if COPYING.keys() <= read.copied.keys():
+        usual = f" (of the references {_percent(read.copied['copy-rate'])} and {_percent(read.copied['novelty'])})"
+    extracts = min(copied) >= EXTRACT[0] and max(new) <= EXTRACT[1]
+    yield (
+        f"Of the words of the models' summaries {_range(copied)} are in the article, and {_range(new)} of their bigrams "
+        f"are not{usual}{': they are extracts, whatever they are trained on' if extracts else ''}."
+    )
+
+
+def _range(values: Sequence[float]) -> str:
+    low, high = _percent(min(values)), _percent(max(values))
+    return low if low == high else f"{low.removesuffix('%')} to {high}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"

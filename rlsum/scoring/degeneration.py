@@ -1,0 +1,121 @@
+"""Whether outputs are text at all: signs of degeneration, which no metric shows and a reader sees at once.
+
+A sign is counted in how many of a system's texts it holds, and is worth a sentence from a share on that ordinary
+summaries, of people and of published systems, do not reach. Words are ``rewards.text.words.words``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rewards.errors import RewardError
+from rewards.text.languages import language_of
+from rewards.text.sentences import stop_words
+from rewards.text.words import nfc, pattern, units, words
+from rlsum.records import Output
+
+FEW = 10  # words of a text below which their repetition says nothing
+WINDOW = 50  # words within which repetition is counted: a longer text repeats words in any case
+ENOUGH = 10  # texts that share a length before the length is taken for a limit
+MOSTLY = 0.5
+ENDED = r"\p{Sentence_Terminal}[\p{P}\s]*$"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The fewest and the most tokens that decoding allowed, and what counts them in a text.
+
+    ``longest`` None: unknown; a length that no text exceeds and at which most stop in a sentence is taken for it.
+    """
+
+    shortest: int = 0
+    longest: int | None = None
+    count: Callable[[str], int] = lambda text: len(units(text))
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A sign of degeneration: what the texts that have it do, and the share of texts from which on it is said."""
+
+    said: str
+    alarm: float
+
+
+SIGNS: dict[str, Sign] = {
+    "empty": Sign("have no word", 0.02),
+    "marks": Sign("have a mark for every two words or more", 0.05),
+    "function words": Sign("have hardly a word but stop words", 0.05),
+    "repetition": Sign("say the same words again and again", 0.15),
+    "same": Sign("are word for word that of another article", 0.2),
+    "limit": Sign("end at the limit of length", MOSTLY),
+    "minimum": Sign("end as soon as the minimum of length allows", MOSTLY),
+}
+
+
+def degeneration(
+    outputs: Sequence[Output], limits: Limits | None = None, language: str | None = None
+) -> dict[str, float]:
+    """Sign -> the share of the texts, 0 to 1, that has it. ``language``: code of the texts, for their stop words."""
+    if not outputs:
+        return dict.fromkeys(SIGNS, 0.0)
+    limits, dropped = limits or Limits(), _stop_words(language)
+    found: Counter[str] = Counter()
+    for output in outputs:
+        found.update(_of_text(output.candidate, dropped))
+    texts = [output.candidate for output in outputs]
+    lengths = [limits.count(text) for text in texts]
+    if limits.longest is not None:
+        found["limit"] = sum(length >= limits.longest for length in lengths)
+    else:
+        found["limit"] = _cut_at_one_length(texts, lengths)
+    found["minimum"] = sum(length <= limits.shortest for length in lengths) if limits.shortest > 1 else 0
+    found["same"] = _of_other_articles(outputs)
+    return {sign: found[sign] / len(outputs) for sign in SIGNS}
+
+
+def _of_text(text: str, dropped: frozenset[str]) -> list[str]:
+    """The signs that a text has by itself."""
+    said = [word.lower() for word in words(text)]
+    if not said:
+        return ["empty"]
+    marks = sum(not words(unit) for unit in units(text))
+    signs = ["marks"] if 2 * marks > len(said) else []
+    if dropped and sum(word not in dropped for word in said) <= 0.2 * len(said):
+        signs.append("function words")
+    ends = range(WINDOW, len(said) + 1, WINDOW) if len(said) >= WINDOW else [len(said)]
+    distinct = [len(set(said[max(0, end - WINDOW) : end])) / min(WINDOW, end) for end in ends]
+    if sum(distinct) < 0.4 * len(distinct) and len(said) >= FEW:
+        signs.append("repetition")
+    return signs
+
+
+def _of_other_articles(outputs: Sequence[Output]) -> int:
+    """How many texts are equal to that of another source."""
+    sources: dict[str, set[str]] = {}
+    for output in outputs:
+        sources.setdefault(_plain(output.candidate), set()).add(output.source)
+    return sum(len(sources[_plain(output.candidate)]) > 1 for output in outputs)
+
+
+def _plain(text: str) -> str:
+    return " ".join(nfc(text).lower().split())
+
+
+def _cut_at_one_length(texts: Sequence[str], lengths: Sequence[int]) -> int:
+    """How many texts stop in a sentence at the largest of the lengths; 0 where too few do to say that it is a limit."""
+    longest, ends = max(lengths), pattern(ENDED).search
+    cut = sum(length == longest and not ends(text) for text, length in zip(texts, lengths, strict=True))
+    return cut if cut >= max(ENOUGH, MOSTLY * len(texts)) else 0
+
+
+def _stop_words(code: str | None) -> frozenset[str]:
+    """The stop words of a language; none where it has no list, or where words are characters."""
+    language = language_of(code)
+    if language.splitter == "character":
+        return frozenset()
+    try:
+        return stop_words("spacy", language)
+    except RewardError:
+        return frozenset()

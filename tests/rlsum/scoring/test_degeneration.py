@@ -1,0 +1,84 @@
+"""Signs of degeneration: ordinary summaries raise no alarm, and texts that are none do."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from rlsum.records import Output
+from rlsum.scoring.degeneration import SIGNS, Limits, degeneration
+
+NOUNS = "river council storm harbour doctor engine museum valley teacher bridge market forest".split()  # noqa: SIM905
+VERBS = "closed opened repaired visited flooded sold".split()  # noqa: SIM905
+
+
+def sentence(place: int) -> str:
+    draw = random.Random(place)
+    first, second, third = draw.sample(NOUNS, 3)
+    return f"The {first} near the old {second} was {draw.choice(VERBS)} on day {place}, says a {third} from town {place}."
+
+
+def outputs(texts) -> list[Output]:
+    return [Output(str(place), f"article {place}", (), text, "s") for place, text in enumerate(texts)]
+
+
+def alarms(texts, limits: Limits | None = None, language: str | None = None) -> set[str]:
+    shares = degeneration(outputs(texts), limits, language)
+    assert shares.keys() == SIGNS.keys()
+    return {name for name, share in shares.items() if share >= SIGNS[name].alarm}
+
+
+ORDINARY = [sentence(place) for place in range(40)]
+SHORT = [f"{name} will call Anna back ." for name in (f"Ben{place}" for place in range(40))]
+JAPANESE = [f"{place}日、政府は新しい法律を発表し、東京で会議が開かれた。" for place in range(40)]
+FRENCH = [f"Le maire de la ville {place} a ouvert le musée près du vieux pont." for place in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "language"),
+    [
+        (ORDINARY, None),
+        ([text.lower().replace(",", " ,").replace(".", " .") for text in ORDINARY], None),
+        ([" ".join(sentence(7 * place + n) for n in range(12)) for place in range(40)], None),  # long ones
+        (SHORT, None),
+        (JAPANESE, "ja"),
+        (JAPANESE, None),
+        (FRENCH, "fr"),
+        (FRENCH, None),
+        (ORDINARY[:3], None),
+    ],
+)
+def test_ordinary_summaries_raise_no_alarm(texts, language):
+    assert alarms(texts, Limits(0, 400), language) == set()
+    assert alarms(texts, None, language) == set()
+
+
+@pytest.mark.parametrize(
+    ("texts", "limits", "language", "signs"),
+    [
+        (["", " ", "...", "?!", *ORDINARY], None, None, {"empty"}),
+        ([f". the . the , . {place} ." for place in range(20)], None, None, {"marks"}),
+        ([f"{'of the and to in a ' * 4}{place}." for place in range(20)], None, None, {"function words", "repetition"}),
+        ([f"the man {'saw a dog and ' * 9}{place}." for place in range(20)], None, None, {"repetition"}),
+        ([f"{text} {text} {text} {text}" for text in ORDINARY], None, None, {"repetition"}),
+        (["彼は東京に行く。" * 8 + f"{place}。" for place in range(20)], None, "ja", {"repetition"}),
+        ([f"le de la les des un {word} et." for word in "abcdefghij"], None, "fr", {"function words"}),
+        (["The harbour was closed on Monday."] * 20, None, None, {"same"}),
+        (["The  Harbour was closed.", "the harbour was closed."] * 20, Limits(0, 50), None, {"same"}),
+        ([" ".join(text.split()[:9]) for text in ORDINARY], Limits(0, 9), None, {"limit"}),
+        ([" ".join(text.split()[:9]) for text in ORDINARY], None, None, {"limit"}),  # nobody said which
+        ([" ".join(text.split()[:9]) for text in ORDINARY], Limits(9, 90), None, {"minimum"}),
+    ],
+)
+def test_degenerate_summaries_raise_the_alarm(texts, limits, language, signs):
+    assert alarms(texts, limits, language) == signs
+
+
+def test_one_text_for_copies_of_one_article_is_no_sign():
+    copies = [Output(str(place), "one article", (), "The harbour was closed.", "s") for place in range(20)]
+    assert degeneration(copies)["same"] == 0
+
+
+def test_no_outputs_have_no_signs():
+    assert set(degeneration([]).values()) == {0.0}
