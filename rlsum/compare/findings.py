@@ -22,7 +22,7 @@ def findings(
     yield from findings_of_texts(texts, results)
     for name, own in own_reward(results, margin).items():
         cut = texts.at_limit(name)
-        but = f", but of its summaries {cut}" if cut else ""
+        but = f", but {cut}" if cut else ""
         yield f"Training on {results.systems[name].title} {_helped(results, own, margin)}{but}."
     yield from side_effects(results, runs)
     standings: dict[str, list[str]] = {}
@@ -51,8 +51,11 @@ def _helped(results: Results, own: Own, margin: float | None) -> str:
         words = {"better": "helped", "worse": "did harm", "no difference shown": "is not shown to help"}
         said = words.get(own.verdict.word, own.said(margin))
         return f"{said} by its own measure: {gain} ({p_words(own.verdict.p)}, Holm)"
-    if test.partial or np.isnan(found.mean):
-        return f"has no verdict ({test.partial or 'no common article'}; so far {gain})".replace("+nan", "no number")
+    lacking = next(
+        (f"{each.partial} against {results.systems[each.other].title}" for each in own.tests if each.partial), ""
+    )
+    if lacking or np.isnan(found.mean):
+        return f"has no verdict ({lacking or 'no common article'}; so far {gain})".replace("+nan", "no number")
     if found.seeds > 1:
         return f"has no verdict: {gain}, and too few articles for a test"
     ran = "higher" if found.mean > 0 else "lower" if found.mean < 0 else "no higher"
@@ -74,12 +77,14 @@ def standing_by(results: Results, metric: str) -> str:
     highest = max(means[name] for name in judged)
     above = [titles[name] for name, mean in means.items() if mean > highest and name not in top.apart]
     scope = " of the trained models" if above else ""
+    scope += " that are judged" if above and top.apart else " of those that are judged" if top.apart else ""
     if top.seeds < 2:
         standing = f"{titles[top.best]} has the highest mean{scope} in one seed; another may give another order"
     elif top.shown:
         standing = f"{titles[top.best]} is the best{scope}"
     else:
         tied, differing = (joined([titles[name] for name in names]) for names in (top.tied, top.differing))
+        tied = tied if top.differing or len(top.tied) < 4 else "any other"
         standing = f"{titles[top.best]} has the highest mean{scope}, but is not shown to differ from {tied}"
         standing += f"; it differs from {differing}" if differing else ""
     if above:

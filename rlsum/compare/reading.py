@@ -43,6 +43,16 @@ def section_for_reading(folder: Folder, cells: Sequence[Cell], results: Results)
     return [shown, *([Fold("Transport plans behind the scores", tuple(plans))] if plans else [])]
 
 
+def one_article(folder: Folder, cells: Sequence[Cell], results: Results) -> list[Block]:
+    """An article drawn at random, the same for the same articles, with every system's summary of the first seed."""
+    systems = summaries(folder, cells, results.method)
+    if not systems or not results.ids:
+        return []
+    article = results.ids[np.random.default_rng(0).integers(len(results.ids))]
+    note = f"Drawn at random, with the summaries of seed {results.seeds[0]}. More articles are at the end."
+    return [Examples(tuple(side_by_side(systems, vocabulary_of(cells), [article])), note)]
+
+
 def most_different(results: Results, count: int) -> list[str]:
     """Ids of the articles with the widest range of scores between the start and what was trained on a reward, widest
     first, in the first seed: that of the summaries to read.

@@ -22,9 +22,10 @@ from rlsum.compare.analyses.side_effects import equal_length_table
 from rlsum.compare.analyses.texts import read_texts
 from rlsum.compare.cells import NONE, START, Cell, commands_of, typed
 from rlsum.compare.findings import findings
-from rlsum.compare.folder import METRICS, Folder
+from rlsum.compare.folder import METRICS, RESULT, Folder
+from rlsum.compare.gains import gain_pictures
 from rlsum.compare.plots import draw_runs, read_metrics
-from rlsum.compare.reading import section_for_reading
+from rlsum.compare.reading import one_article, section_for_reading
 from rlsum.compare.results import Contrast, Results, best, gather, metric_means, property_means
 from rlsum.pages.blocks import (
     Block,
@@ -40,6 +41,7 @@ from rlsum.pages.blocks import (
 from rlsum.pages.latex import to_latex
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html, write
+from rlsum.readers import json_object
 from rlsum.records import finite
 
 
@@ -74,6 +76,8 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
         Paragraph(about(cells, main)),
         Contents(),
         *section("Findings", Bullets(list(findings(main, margin, validations(folder, cells), texts)))),
+        *section("Gains", *gain_pictures(main)),
+        *section("One article", *one_article(folder, cells, main)),
         *section("Results", tables.verdict_table(main, margin), tables.cross_table(main)),
         *section("Differences", *(tables.difference_table(main, other) for other in main.against)),
         *section("What it could show", *power_blocks(main)),
@@ -88,7 +92,7 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
             )
         ),
         *section("Training", *draw_runs(runs, followed(folder), START)),
-        *section("Cost", tables.costs(runs)),
+        *section("Cost", tables.costs(runs, best_updates(cells))),
         *section("Where they differ most", *section_for_reading(folder, cells, main)),
         *section("Ask people", *for_people(folder, cells, main)),
         *(section("Cells without a result", tables.failures(main)) if main.failed else []),
@@ -101,11 +105,11 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
 def about(cells: Sequence[Cell], results: Results) -> str:
     """What was compared, in a sentence or two."""
     seeds = f"{len(results.seeds)} seeds" if len(results.seeds) > 1 else f"one seed ({results.seeds[0]})"
-    scope = (
-        "Intervals and tests count seeds and articles as random."
-        if len(results.seeds) > 1
-        else "With one seed, intervals and tests are over articles alone: another seed may give another order."
-    )
+    scope = "Intervals and tests count seeds and articles as random."
+    if len(results.seeds) == 2:
+        scope += " Two seeds leave one degree of freedom for the spread between seeds: intervals are wide."
+    if len(results.seeds) == 1:
+        scope = "With one seed, intervals and tests are over articles alone: another seed may give another order."
     updates = {int(cell.config.get("training", {}).get("steps", 0)) for cell in cells if cell.config and cell.after}
     steps = " to ".join(f"{count:,}" for count in sorted({min(updates, default=0), max(updates, default=0)}))
     control = "; continued likelihood gets them without a reward" if NONE in results.systems else ""
@@ -122,6 +126,17 @@ def trainings(cells: Sequence[Cell]) -> dict[str, list[list[dict[str, Any]]]]:
         if cell.config is not None and (Path(str(cell.model)) / METRICS).exists():
             runs.setdefault(cell.title, []).append(read_metrics(str(cell.model)))
     return runs
+
+
+def best_updates(cells: Sequence[Cell]) -> dict[str, list[int]]:
+    """Row title -> the update whose weights each finished training left: the best in validation, 0 for the start."""
+    found: dict[str, list[int]] = {}
+    for cell in cells:
+        path = Path(str(cell.model)) / RESULT
+        if cell.config is not None and path.exists():
+            step = json_object(path, "remove it, and run the comparison again").get("best_step")
+            found.setdefault(cell.title, []).extend([step] if isinstance(step, int) else [])
+    return found
 
 
 def followed(folder: Folder) -> list[str]:

@@ -165,15 +165,33 @@ def properties(results: Results) -> Table:
     return property_table(rows, "Properties of the summaries", [warning])
 
 
-def costs(runs: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]]) -> Table:
-    """What the training of each row took, from the logs of its seeds: the mean over them."""
+def costs(
+    runs: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]], best: Mapping[str, Sequence[int]] | None = None
+) -> Table:
+    """What the training of each row took, from the logs of its seeds: the mean over them.
+
+    ``best``: title -> the update whose weights each finished training left.
+    """
     rows = []
     for title, logs in runs.items():
         *means, share = np.mean([_cost(log) for log in logs], axis=0)
         numbers = (f"{value:,.{digits}f}" for value, digits in zip(means, (0, 2, 1, 0), strict=True))
-        rows.append((title, *numbers, UNDEFINED if math.isnan(share) else f"{SCALE * share:.0f}"))
-    note = "Without validation. Rows of equal updates differ by what their samples and rewards cost."
-    columns = ("system", "updates", "seconds an update", "minutes", "tokens a second", "reward, % of the time")
+        used = ", ".join(f"{step:,}" for step in (best or {}).get(title, ())) or UNDEFINED
+        rows.append((title, used, *numbers, UNDEFINED if math.isnan(share) else f"{SCALE * share:.0f}"))
+    note = (
+        "Checkpoint: after how many updates validation was best in each seed; these weights wrote the summaries, those "
+        "of the start where it is 0. Times are without validation. Rows of equal updates differ by what their samples "
+        "and rewards cost."
+    )
+    columns = (
+        "system",
+        "checkpoint",
+        "updates",
+        "seconds an update",
+        "minutes",
+        "tokens a second",
+        "reward, % of the time",
+    )
     return text_table("Cost", columns, rows, [note])
 
 

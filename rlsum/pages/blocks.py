@@ -80,7 +80,14 @@ class Fold:
     blocks: tuple[Block, ...]
 
 
-Block = Heading | Contents | Paragraph | Bullets | Table | Picture | Examples | Fold
+@dataclass(frozen=True)
+class Beside:
+    """Small pictures that an HTML page shows side by side where it is wide enough; other formats, one by one."""
+
+    blocks: tuple[Picture, ...]
+
+
+Block = Heading | Contents | Paragraph | Bullets | Table | Picture | Examples | Fold | Beside
 
 
 def small_print(lines: Iterable[str]) -> list[Block]:
@@ -102,9 +109,9 @@ def signature_section(signatures: Iterable[str]) -> list[Block]:
 
 
 def unfolded(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The blocks in order, with those of a fold in its place."""
+    """The blocks in order, with those that others hold in their place."""
     for block in blocks:
-        yield from unfolded(block.blocks) if isinstance(block, Fold) else (block,)
+        yield from unfolded(block.blocks) if isinstance(block, Fold | Beside) else (block,)
 
 
 def pictures_of(blocks: Iterable[Block]) -> Iterator[Picture]:

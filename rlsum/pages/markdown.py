@@ -5,7 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from rlsum.pages.blocks import LEGEND, Block, Bullets, Contents, Example, Examples, Fold, Heading, Paragraph, unfolded
+from rlsum.pages.blocks import (
+    LEGEND,
+    Beside,
+    Block,
+    Bullets,
+    Contents,
+    Example,
+    Examples,
+    Fold,
+    Heading,
+    Paragraph,
+    unfolded,
+)
 from rlsum.pages.pictures import Picture
 from rlsum.pages.table import Cell, Table
 
@@ -34,7 +46,7 @@ def _block(block: Block) -> str:
             signs = {"Bold": "copied", "Struck out": "invented", "Italic": "own"}
             legend = " ".join(f"{sign}: {LEGEND[mark]}." for sign, mark in signs.items())  # type: ignore[index]
             return "\n\n".join([note, *map(_example, examples), legend])
-        case Contents() | Fold():
+        case Contents() | Fold() | Beside():
             return ""
 
 

@@ -16,7 +16,7 @@ from rewards.text.sentences import stop_words
 from rewards.text.words import nfc, pattern, units, words
 from rlsum.records import Output
 
-FEW = 10  # words of a text below which their repetition says nothing
+FEW = 10  # words of a text below which their repetition, or one length for many, says nothing
 WINDOW = 50  # words within which repetition is counted: a longer text repeats words in any case
 ENOUGH = 10  # texts that share a length before the length is taken for a limit
 MOSTLY = 0.5
@@ -107,7 +107,7 @@ def _cut_at_one_length(texts: Sequence[str], lengths: Sequence[int]) -> int:
     """How many texts stop in a sentence at the largest of the lengths; 0 where too few do to say that it is a limit."""
     longest, ends = max(lengths), pattern(ENDED).search
     cut = sum(length == longest and not ends(text) for text, length in zip(texts, lengths, strict=True))
-    return cut if cut >= max(ENOUGH, MOSTLY * len(texts)) else 0
+    return cut if longest >= FEW and cut >= max(ENOUGH, MOSTLY * len(texts)) else 0
 
 
 def _stop_words(code: str | None) -> frozenset[str]:

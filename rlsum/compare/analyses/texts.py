@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
@@ -33,21 +33,18 @@ class Signs:
     shares: dict[int | None, dict[str, float]]
     limit: int | None = None
 
-    def alarms(self, references: Mapping[str, float]) -> list[str]:
-        """What is to be said; [] of ordinary texts. ``references`` have the signs as often as this."""
-        return [said for sign in SIGNS if (said := self.said(sign, references))]
-
-    def said(self, sign: str, references: Mapping[str, float]) -> str:
+    def share(self, sign: str) -> str:
         """In which share of the texts a sign holds, in the seeds where it is frequent; "" where it is in none."""
-        alarm = SIGNS[sign].alarm
-        seeds = [seed for seed, shares in self.shares.items() if shares[sign] >= alarm]
+        seeds = [seed for seed, shares in self.shares.items() if shares[sign] >= SIGNS[sign].alarm]
         if not seeds:
             return ""
         share = float(np.mean([self.shares[seed][sign] for seed in seeds]))
-        bound = f" of {self.limit} tokens" if sign == "limit" and self.limit is not None else ""
-        where = f" in seed {joined([*map(str, seeds)])}" if len(seeds) < len(self.shares) else ""
-        usual = f" (of the references {references[sign]:.0%})" if references.get(sign, 0.0) >= alarm else ""
-        return f"{share:.0%} {SIGNS[sign].said}{bound}{where}{usual}"
+        return f"{share:.0%}" + (f" in seed {joined([*map(str, seeds)])}" if len(seeds) < len(self.shares) else "")
+
+    @property
+    def bound(self) -> str:
+        """The limit of length in words; "" where it is unknown."""
+        return "" if self.limit is None else f" ({self.limit} tokens)"
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,9 @@ class Read:
 
     def at_limit(self, system: str) -> str:
         """That most summaries of a system end at the limit of length; "" otherwise."""
-        return self.systems[system].said("limit", self.references) if system in self.systems else ""
+        signs = self.systems.get(system)
+        share = "" if signs is None else signs.share("limit")
+        return f"{share} of its summaries {SIGNS['limit'].said}{signs.bound}" if signs and share else ""
 
 
 def read_texts(folder: Folder, cells: Sequence[Cell], results: Results) -> Read:
@@ -124,12 +123,22 @@ def _subwords(folder: str) -> Callable[[str], int]:
 
 
 def findings_of_texts(read: Read, results: Results) -> Iterator[str]:
-    """Whether the summaries are text at all, a sentence for each system that is in doubt; then how much is copied."""
-    said = {system.title: system.alarms(read.references) for system in read.systems.values()}
-    for title, alarms in said.items():
-        if alarms:
-            yield f"Read the summaries of {title} before its scores: {'; '.join(alarms)}."
-    if read.systems and not any(said.values()):
+    """Whether the summaries are text at all, a sentence for each sign of the contrary; then how much is copied."""
+    found = False
+    for name, sign in SIGNS.items():
+        shares = {system.title: share for system in read.systems.values() if (share := system.share(name))}
+        if not shares:
+            continue
+        found = True
+        bounds = (
+            {system.bound for system in read.systems.values() if system.title in shares} if name == "limit" else {""}
+        )
+        usual = read.references.get(name, 0.0)
+        beside = f" (of the references {usual:.0%})" if usual >= sign.alarm else ""
+        listed = joined([f"of {title} {share}" for title, share in shares.items()])
+        bound = bounds.pop() if len(bounds) == 1 else ""
+        yield f"Read the summaries before the scores: {listed} {sign.said}{bound}{beside}."
+    if read.systems and not found:
         names = "no words, marks or stop words alone, repetition, one text for many articles, most cut at the limit"
         yield f"All systems write texts: signs of degeneration ({names}) are rare."
     yield from _copying(read, results)
@@ -147,8 +156,8 @@ def _copying(read: Read, results: Results) -> Iterator[str]:
         usual = f" (of the references {_percent(read.copied['copy-rate'])} and {_percent(read.copied['novelty'])})"
     extracts = min(copied) >= EXTRACT[0] and max(new) <= EXTRACT[1]
     yield (
-        f"Of the words of the models' summaries {_range(copied)} are in the article, and {_range(new)} of their bigrams "
-        f"are not{usual}{': they are extracts, whatever they are trained on' if extracts else ''}."
+        f"Of the words of the models' summaries {_range(copied)} are in the article, and {_range(new)} of their "
+        f"bigrams are not{usual}{': they are extracts, whatever they are trained on' if extracts else ''}."
     )
 
 

@@ -16,7 +16,9 @@ VERBS = "closed opened repaired visited flooded sold".split()  # noqa: SIM905
 def sentence(place: int) -> str:
     draw = random.Random(place)
     first, second, third = draw.sample(NOUNS, 3)
-    return f"The {first} near the old {second} was {draw.choice(VERBS)} on day {place}, says a {third} from town {place}."
+    return (
+        f"The {first} near the old {second} was {draw.choice(VERBS)} on day {place}, says a {third} from town {place}."
+    )
 
 
 def outputs(texts) -> list[Output]:
@@ -66,9 +68,9 @@ def test_ordinary_summaries_raise_no_alarm(texts, language):
         ([f"le de la les des un {word} et." for word in "abcdefghij"], None, "fr", {"function words"}),
         (["The harbour was closed on Monday."] * 20, None, None, {"same"}),
         (["The  Harbour was closed.", "the harbour was closed."] * 20, Limits(0, 50), None, {"same"}),
-        ([" ".join(text.split()[:9]) for text in ORDINARY], Limits(0, 9), None, {"limit"}),
-        ([" ".join(text.split()[:9]) for text in ORDINARY], None, None, {"limit"}),  # nobody said which
-        ([" ".join(text.split()[:9]) for text in ORDINARY], Limits(9, 90), None, {"minimum"}),
+        ([" ".join(text.split()[:12]) for text in ORDINARY], Limits(0, 12), None, {"limit"}),
+        ([" ".join(text.split()[:12]) for text in ORDINARY], None, None, {"limit"}),  # nobody said which
+        ([" ".join(text.split()[:12]) for text in ORDINARY], Limits(12, 90), None, {"minimum"}),
     ],
 )
 def test_degenerate_summaries_raise_the_alarm(texts, limits, language, signs):

@@ -1,0 +1,120 @@
+"""What each training gained on its own reward and on the others, in pictures with seeds and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rlsum.compare.analyses.side_effects import LENGTH
+from rlsum.compare.cells import START
+from rlsum.compare.results import Contrast, Results, System
+from rlsum.evaluation.rows import Floats
+from rlsum.pages.blocks import Beside, Block, Paragraph
+from rlsum.pages.pictures import COLOURS, Picture, drawn, short_name
+from rlsum.pages.table import SCALE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH, ROW, AROUND = 3.7, 0.4, 0.6  # inches: as wide as a phone; of a metric; of the axis
+
+Span = tuple[float, float]
+
+
+def gain_pictures(results: Results) -> list[Block]:
+    """A picture of each trained system, all on one scale; [] without a start that was scored."""
+    start, tests = results.systems.get(START), results.against.get(START, ())
+    of_each = {system.name: _own_first(system, tests) for system in results.trained}
+    known = [test for found in of_each.values() for test in found]
+    if start is None or not known:
+        return []
+    points = {(test.system, test.metric): by_seed(results.systems[test.system], start, test.metric) for test in known}
+    span = _span(known, list(points.values()))
+    pictures = tuple(
+        _picture(f"gains-{number}", results.systems[name], start, found, points, span)
+        for number, (name, found) in enumerate(of_each.items(), 1)
+        if found
+    )
+    dots = "Small dots are seeds. " if len(results.seeds) > 1 else ""
+    legend = (
+        f"Gain over {start.title}, in points (x {SCALE}), on the test articles. Blue: the reward that was trained "
+        f"on. {dots}Lines are 95% intervals; one that an arrow ends goes on. A full circle: different after "
+        "Holm's correction."
+    )
+    return [Paragraph(legend), Beside(pictures)]
+
+
+def by_seed(system: System, other: System, metric: str) -> Floats:
+    """The mean difference of two rows on a metric in every seed (seeds,), over articles of both; NaN for none."""
+    pairs = system.metrics[metric] - other.metrics[metric]
+    known = ~np.isnan(pairs)
+    sums = np.where(known, pairs, 0.0).sum(axis=1)
+    return np.where(known.any(axis=1), sums / np.maximum(known.sum(axis=1), 1), np.nan)
+
+
+def _own_first(system: System, tests: Sequence[Contrast]) -> list[Contrast]:
+    own = [test for test in tests if test.system == system.name and not np.isnan(test.difference.mean)]
+    return sorted(own, key=lambda test: test.metric != system.reward)
+
+
+def _span(tests: Sequence[Contrast], points: Sequence[Floats]) -> Span:
+    """The values that all pictures show, in points: every mean and seed, and intervals as far as they double that."""
+    means = [SCALE * test.difference.mean for test in tests]
+    seen = np.array([0.0, *means, *(SCALE * value for row in points for value in row if not np.isnan(value))])
+    ends = [SCALE * end for test in tests for end in (test.difference.low, test.difference.high) if not np.isnan(end)]
+    room = float(seen.max() - seen.min()) or 1.0
+    low = max(min([seen.min(), *ends]), seen.min() - room / 2)
+    high = min(max([seen.max(), *ends]), seen.max() + room / 2)
+    edge = 0.04 * (high - low)
+    return float(low - edge), float(high + edge)
+
+
+def _picture(
+    name: str,
+    system: System,
+    start: System,
+    tests: Sequence[Contrast],
+    points: dict[tuple[str, str], Floats],
+    span: Span,
+) -> Picture:
+    def draw(figure: Figure, _: str) -> None:
+        axes = figure.add_subplot()
+        for place, test in enumerate(tests):
+            colour = COLOURS[0] if test.metric == system.reward else COLOURS[-1]
+            _row(axes, place, test, points[test.system, test.metric], span, colour)
+        axes.axvline(0, color=COLOURS[-1], linewidth=1, zorder=0)
+        axes.set_xlim(*span)
+        axes.set_ylim(len(tests) - 0.4, -0.7)
+        axes.set_yticks([])
+        axes.set_xlabel(f"gain over {short_name(start.title)}, x {SCALE}")
+
+    size = (WIDTH, AROUND + ROW * len(tests))
+    return drawn(name, f"Trained on {system.title}", lengths(system, start), size, draw)
+
+
+def _row(axes: Axes, place: int, test: Contrast, seeds: Floats, span: Span, colour: str) -> None:
+    """A metric with its mean and interval, an arrow where the picture ends before that, and a dot a seed."""
+    found = test.difference
+    axes.text(0, place - 0.3, short_name(test.metric), transform=axes.get_yaxis_transform(), va="center")
+    if not np.isnan(found.low):
+        low, high = (float(np.clip(SCALE * end, *span)) for end in (found.low, found.high))
+        axes.plot([low, high], [place, place], color=colour, linewidth=2, solid_capstyle="butt")
+        for end, sign in ((found.low, "<"), (found.high, ">")):
+            if not span[0] <= SCALE * end <= span[1]:
+                edge = span[0] if sign == "<" else span[1]
+                axes.plot([edge], [place], sign, color=colour, markersize=7, clip_on=False)
+    if len(seeds) > 1:
+        axes.plot(SCALE * seeds, np.full(len(seeds), place + 0.22), ".", color=colour, alpha=0.8, markersize=5)
+    inside = colour if test.shown else axes.get_facecolor()
+    axes.plot([SCALE * found.mean], [place], "o", color=colour, markerfacecolor=inside, markersize=6.5)
+
+
+def lengths(system: System, start: System) -> str:
+    """The mean length of the summaries beside those of the start; "" where it is unknown."""
+    if LENGTH not in system.properties or LENGTH not in start.properties:
+        return ""
+    own, other = (float(np.nanmean(each.properties[LENGTH])) for each in (system, start))
+    return f"Summaries have {own:.1f} tokens; those of {start.title} {other:.1f}."

@@ -1,0 +1,98 @@
+"""Whether the report says that summaries are no text, where decoding cut them, and how much is copied."""
+
+from __future__ import annotations
+
+import comparisons
+import pytest
+
+from rlsum.compare.analyses.texts import findings_of_texts, limits_of, read_texts
+from rlsum.compare.findings import findings
+from rlsum.compare.results import gather
+from rlsum.records import Output, write_outputs
+
+WORDS = "river council storm harbour doctor engine museum valley teacher bridge market forest".split()  # noqa: SIM905
+
+
+def ordinary(number: int) -> str:
+    kept = WORDS[number % 12 :] + WORDS[: number % 12]
+    return f"the {kept[0]} closed the {kept[3]} on day {number} ."
+
+
+def read(tmp_path, texts, **changes):
+    """What the report says of texts that ``texts(cell, number)`` gives, with the results."""
+    folder, cells = comparisons.finished(tmp_path, {"rouge-l": 0.2}, articles=40, **changes)
+    for cell in cells:
+        if cell.kind != "outputs":
+            outputs = [
+                Output(f"test-{number}", f"article {number} {ordinary(number)}", (ordinary(number),), text, cell.title)
+                for number in range(40)
+                for text in [texts(cell, number)]
+            ]
+            write_outputs(folder.outputs(cell)["beam"], outputs)
+    results = gather(folder, cells, "beam")
+    return read_texts(folder, cells, results), results, folder, cells
+
+
+def test_ordinary_texts_come_first_in_a_sentence_that_says_so(tmp_path):
+    texts, results, _, _ = read(tmp_path, lambda cell, number: ordinary(number))
+    said = list(findings(results, texts=texts))
+    assert said[0].startswith("All systems write texts")
+    assert not any("Read the summaries" in line or "limit of length (" in line for line in said)
+
+
+def test_a_system_that_writes_no_text_is_named_first_and_others_are_not(tmp_path):
+    def texts(cell, number):
+        return f". the . the , . {number} ." if cell.system == "rouge-l" else ordinary(number)
+
+    found, results, _, _ = read(tmp_path, texts)
+    said = list(findings(results, texts=found))
+    assert said[0] == ("Read the summaries before the scores: of rouge-l 100% have a mark for every two words or more.")
+    assert not any("All systems write texts" in line for line in said)
+
+
+def test_the_seed_that_went_wrong_is_named(tmp_path):
+    def texts(cell, number):
+        return "" if cell.name == "rouge-2-2" else ordinary(number)
+
+    found, results, _, _ = read(tmp_path, texts)
+    assert "of rouge-2 100% in seed 2 have no word" in next(findings_of_texts(found, results))
+
+
+def test_the_verdict_says_that_most_summaries_end_at_the_limit_of_decoding(tmp_path):
+    def texts(cell, number):
+        return f"{ordinary(number)} and the {ordinary(number + 1)}" if cell.system == "rouge-l" else ordinary(number)
+
+    found, results, _, _ = read(tmp_path, texts)  # of the run: 12
+    (verdict,) = [line for line in findings(results, texts=found) if line.startswith("Training on rouge-l ")]
+    assert verdict.endswith("but 100% of its summaries end at the limit of length (12 tokens).")
+    longer, results, _, _ = read(tmp_path / "longer", texts, decoding={"beam": {"beam": 2, "max_length": 50}})
+    assert not any("limit of length (" in line for line in findings(results, texts=longer))
+
+
+@pytest.mark.parametrize(
+    ("changes", "system", "lengths"),
+    [
+        ({}, "rouge-l", (0, 12)),  # the run's
+        ({"decoding": {"beam": {"beam": 2, "max_length": 30, "min_length": 5}}}, "rouge-l", (5, 30)),
+        ({}, "oracle", (0, None)),
+    ],
+)
+def test_the_limit_is_that_of_decoding(tmp_path, changes, system, lengths):
+    folder, cells = comparisons.finished(tmp_path, {}, **changes)
+    cell = next(cell for cell in cells if cell.system == system)
+    limits = limits_of(folder, cell, "beam")
+    assert (limits.shortest, limits.longest) == lengths
+
+
+def test_extracts_are_called_so(tmp_path):
+    found, results, _, _ = read(tmp_path, lambda cell, number: ordinary(number))
+    for copied, new, extracts in ((0.999, 0.03, True), (0.8, 0.4, False)):
+        for system in results.compared:
+            shape = system.properties["length"].shape
+            system.properties.update({"copy-rate": copied + 0 * system.properties["length"], "novelty": None})
+            system.properties["novelty"] = system.properties["copy-rate"] * 0 + new
+            assert system.properties["novelty"].shape == shape
+        (said,) = [line for line in findings_of_texts(found, results) if line.startswith("Of the words")]
+        assert f"{100 * copied:.1f}% are in the article" in said
+        assert "of the references 100.0%" in said
+        assert said.endswith("extracts, whatever they are trained on.") == extracts
