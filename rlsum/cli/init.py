@@ -59,7 +59,7 @@ def init(
         raise UserError(f"{data}: no such file or folder; give your data, such as articles.csv")
     name = name or re.sub(r"[^\w-]+", "-", data.resolve().name.split(".")[0])
     folder, lead = Path(f"{name}-data"), Path(f"{name}-data") / "lead.jsonl"
-    files = splits_of(data) if data.is_dir() else {}
+    files = splits_of(data)
     written = {} if files else {part: folder / f"{part}.jsonl" for part in PARTS}
     start = None if pretrained is None else facts(pretrained)
     found = look(files.get("train", data), source_column, reference_column, reference_lists, language)

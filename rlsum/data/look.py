@@ -98,14 +98,16 @@ class Look:
         return self.columns.alternatives(self.names)
 
 
-def splits_of(folder: Path) -> dict[str, Path]:
-    """The files of train, valid and test in a folder. Raises CorpusError without the first two."""
-    found = {}
-    for names in SPLIT_NAMES:
-        if files := split_files(folder, names):
-            found[names[0]] = files[0]
+def splits_of(path: Path) -> dict[str, Path]:
+    """The files of train, valid and test in a folder; none where it is one corpus, saved by `datasets` or of stories.
+
+    Raises CorpusError for a folder without the first two.
+    """
+    if path.is_file() or (path / "state.json").is_file() or any(path.glob("*.story*")):
+        return {}
+    found = {names[0]: files[0] for names in SPLIT_NAMES if (files := split_files(path, names))}
     if not {"train", "valid"} <= found.keys():
-        raise CorpusError(f"{folder}: needs a train and a valid file ({', '.join(READERS)}); or give one file to split")
+        raise CorpusError(f"{path}: needs a train and a valid file ({', '.join(READERS)}); or give one file to split")
     return found
 
 

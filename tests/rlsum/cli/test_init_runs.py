@@ -54,6 +54,18 @@ def folder(*parts):
     return "."
 
 
+def saved(name, rows):
+    datasets.Dataset.from_list(rows).save_to_disk(name)
+    return name
+
+
+def pairs(*parts):
+    for part in parts:
+        for end, column in (("source", "text"), ("target", "summary")):
+            Path(f"{part}.{end}").write_text("".join(row[column] + "\n" for row in plain()), encoding="utf-8")
+    return "."
+
+
 def german(n):
     return f"Der Bürgermeister eröffnete gestern die Schule {n} in der Stadt, und viele kamen zu dem Fest mit Musik."
 
@@ -88,6 +100,8 @@ def layouts():
         "two rows an article with one id": lambda: jsonl("a.jsonl", twice),
         "a column of parts": lambda: jsonl("a.jsonl", parts),
         "a folder": lambda: folder("train", "val"),
+        "a folder of pairs of files": lambda: pairs("train", "val", "test"),
+        "a saved data set": lambda: saved("a", plain()),
         "German titles": lambda: jsonl("a.jsonl", german_rows),
         "Japanese": lambda: jsonl("a.jsonl", japanese_rows),
         "Hindi": lambda: table("a.csv", hindi_rows),
