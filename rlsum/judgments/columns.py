@@ -113,8 +113,7 @@ def read_rows(
     understood = Understood(name, found.lists)
     for _, judgment in rows:
         articles = [found.source] if found.source else []
-        texts = {"candidates": [found.candidate or ""], "references": alternatives, "articles": articles}
-        understood.add(len(judgment.references), **texts)
+        understood.add(len(judgment.references), [found.candidate or ""], alternatives, articles)
     understood.say()
     return rows, _notes(found, given, [name for name in names if name not in alternatives], further)
 

@@ -32,9 +32,10 @@ def csv_file(path: Path) -> Iterator[Read]:
     csv.field_size_limit(max(FIELD_LIMIT, csv.field_size_limit()))  # process-wide; only ever raised
     # Undecodable bytes become lone surrogates, which are detected field by field: they break one row, not the file.
     with io.TextIOWrapper(opened(path), "utf-8-sig", "surrogateescape", newline="") as file:
-        beginning, first = [], file.readline()
+        first, beginning = file.readline(), list[str]()
         while first and not first.strip():
-            beginning, first = [*beginning, first], file.readline()
+            beginning.append(first)
+            first = file.readline()
         if "\0" in first:
             raise CorpusError(f"path={str(path)!r}: {ZEROS}")
         delimiter = _delimiter(path, first)

@@ -26,14 +26,20 @@ class Understood:
 
     def note_list(self, role: str, cell: object) -> None:
         """Remember that a cell of an article or a candidate holds a list."""
-        if role != "references" and role not in self.joined and members(cell) is not None:
+        if role not in self.joined and members(cell) is not None:
             self.joined.add(role)
 
-    def add(self, count: int, **columns: Iterable[str]) -> None:
-        """A row with ``count`` references, and the columns of each role."""
+    def add(
+        self,
+        count: int,
+        candidates: Iterable[str] = (),
+        references: Iterable[str] = (),
+        articles: Iterable[str] = (),
+    ) -> None:
+        """A row with ``count`` references, and its columns."""
         self.rows += 1
         self.counts.add(count)
-        for role, names in columns.items():
+        for role, names in (("candidates", candidates), ("references", references), ("articles", articles)):
             self.columns.setdefault(role, {}).update(dict.fromkeys(names))
 
     def __str__(self) -> str:

@@ -51,9 +51,11 @@ class TextColumn:
                 continue
             name = self._chosen(read.fields) if not understood.rows else name
             texts = self._texts(read, name or "")
-            columns = reference_columns(name or "", tuple(read.fields)) if self.role == "references" else (name or "",)
-            understood.add(len(texts), **{self.role: columns})
-            understood.note_list(self.role, read.fields.get(name or ""))
+            if self.role == "references":
+                understood.add(len(texts), references=reference_columns(name or "", tuple(read.fields)))
+            else:
+                understood.add(0, candidates=[name or ""])
+                understood.note_list(self.role, read.fields.get(name or ""))
             yield Located(read.where, identity(read.fields.get("id")), texts)
         understood.say()
 
