@@ -92,7 +92,8 @@ class RecordTexts:
         Raises RecordError for fields that the row lacks, and for what is no text.
         """
         check_fields(where, row, self.needed)
-        fields = reference_fields(row) if "references" in self.needed else ()
+        replaced = reference_fields(row)
+        fields = replaced if "references" in self.needed else ()
         try:
             texts: dict[str, Any] = {"references": references(row, fields[0], self.lists) if fields else []}
         except NotText as error:
@@ -106,7 +107,7 @@ class RecordTexts:
                 raise RecordError(f"{where}: {name} must be text, not {str(row[name])[:40]}") from error
         articles = ["source"] if row.get("source") else []
         self.understood.add(len(texts["references"]), candidates=["candidate"], references=fields, articles=articles)
-        return {name: value for name, value in row.items() if name not in reference_fields(row)} | texts
+        return {name: value for name, value in row.items() if name not in replaced} | texts
 
 
 def check_fields(where: str, row: Mapping[str, Any], needed: Sequence[str] = ("candidate", "references")) -> None:

@@ -118,6 +118,6 @@ def _pairs(
         problem = "several files of records; give one" if given else "nothing to score; give a file of records"
         raise UserError(f"{problem} (--input PAIRS.jsonl), or --candidates C.txt --references R.txt")
     if column := candidate_column or reference_column:
-        fix = "rename it, or convert the file with `rlsum data outputs`"
+        fix = "give --candidates and --references, or convert the file with `rlsum data outputs`"
         raise UserError(f"column {column!r}: records have `candidate` and `references`; {fix}")
     return Records(given[0], lists)

@@ -116,6 +116,9 @@ def read_systems(
     With files of ``references`` all have the same articles in the same order, as `Texts` reads them.
     """
     columns = candidate_column, reference_column, lists
+    if not references and (column := candidate_column or reference_column):
+        fix = "give files of references, too, or convert the outputs with `rlsum data outputs`"
+        raise RecordError(f"column {column!r}: records have `candidate` and `references`; {fix}")
     if len(set(paths)) < len(paths):
         raise RecordError(f"{next(path for path in paths if paths.count(path) > 1)} is given twice; leave one out")
     files = {

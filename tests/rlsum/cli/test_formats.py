@@ -83,6 +83,15 @@ def test_files_of_texts_alone_are_told_what_they_lack(rlsum, tmp_path):
         assert "give their references" in told
 
 
+def test_a_column_is_of_files_of_texts_and_not_of_records(rlsum, tmp_path):
+    (tmp_path / "c.csv").write_text("summary,candidate,reference\na,b,c\n")
+    for command in ("score", "evaluate"):
+        for option in ("--candidate-column", "--reference-column"):
+            code, _, told = rlsum(command, tmp_path / "c.csv", option, "summary")
+            assert code == 2
+            assert "column 'summary': records have `candidate` and `references`" in told
+
+
 def test_alternatives_in_columns_or_cells_are_one_mean_in_every_command(rlsum, tmp_path):
     """The best of three references, whatever they are written in: 6 of 7 words of the second."""
     texts = ["a flood in ohio", "the storm hit ohio", "rain"]
