@@ -90,7 +90,8 @@ def _article(outputs: Sequence[tuple[str, Output]]) -> str:
     """The article of one id: the first one given. Files may differ in case, spaces and punctuation."""
     given = [(where, output) for where, output in outputs if output.source.strip()]
     if not given:
-        raise StudyError(f"{outputs[0][0]}: no source; judges read the article, so give outputs that include it")
+        fix = "give outputs that include it, or --articles FILE"
+        raise StudyError(f"{outputs[0][0]}: no source; judges read the article, so {fix}")
     first_where, first = given[0]
     for where, output in given[1:]:
         if output.source != first.source and _letters(output.source) != _letters(first.source):

@@ -11,6 +11,7 @@ from rewards.references import Lists, NotText, members, one_text, reference_colu
 from rlsum.errors import RecordError
 from rlsum.readers import Read, Understood, identity, is_text, records
 
+LONGEST_NAME = 8  # words of a column's name that nobody asked for
 USUAL = {
     "candidates": ("candidate", "prediction", "summary"),
     "references": ("references", "reference", "reference_summary", "highlights", "summary", "target", "gold"),
@@ -83,6 +84,8 @@ class TextColumn:
             raise RecordError(
                 f"{self.path}: which column has the {self.role}? Name it with {option}; there are {', '.join(columns)}"
             )
+        if len(texts[0].split()) > LONGEST_NAME or len(texts[0]) > 10 * LONGEST_NAME:
+            raise RecordError(f"{self.path}: its first row has texts, not names of columns; write a name above them")
         return texts[0]
 
 

@@ -47,6 +47,7 @@ def test_references_come_from_lines_or_from_a_column(tmp_path, name, content, op
         ("reference\nx\n", {}, "c.csv has 2 lines but .*r.csv has 1"),
         ("id,reference\n1,x\n3,y\n", {}, "r.csv:3: id '3', but '2' at .*c.csv:3"),
         ("abstract\n\"['x', 'y']\"\nz\n", {}, "r.csv:2: abstract: .*--reference-lists"),
+        ("the first of the texts of a file that has no names\nx\ny\n", {}, "its first row has texts, not names"),
     ],
 )
 def test_what_does_not_belong_together_is_told(tmp_path, content, options, told):
