@@ -56,7 +56,8 @@ class Evaluation(Shown):
 
     def blocks(self, long_signatures: bool = False) -> list[Block]:
         """Tables of scores, properties and differences, then the signatures, by default their short forms."""
-        sizes = ", ".join(f"{system} {len(outputs):,}" for system, outputs in self.outputs.items())
+        counts = {system: len(outputs) for system, outputs in self.outputs.items()}
+        sizes = ", ".join(f"{system} {count:,}" for system, count in counts.items())
         articles = f"Articles: {sizes}; {self.resampling.note}."
         tables = [
             metric_table(
@@ -66,9 +67,9 @@ class Evaluation(Shown):
                 [articles, *self.notes, *self.debris, *_undefined(self), *_identical(self)],
                 self.headings,
                 self.corpus,
-                {system: len(outputs) for system, outputs in self.outputs.items()},
+                counts,
             ),
-            property_table(self.properties, "Properties of the summaries"),
+            property_table(self.properties, "Properties of the summaries", sizes=counts),
         ]
         if self.comparisons:
             test = "Two-sided sign-flip permutation test, paired by id; Holm: adjusted for all rows of this table."

@@ -48,11 +48,23 @@ def metric_table(
     return Table(caption, ("system", *titles), cells, (*notes, *reasons))
 
 
-def property_table(rows: Mapping[str, Mapping[str, Interval]], caption: str, notes: Iterable[str] = ()) -> Table:
-    """Systems x properties in their units, with intervals; notes describe the properties."""
+def property_table(
+    rows: Mapping[str, Mapping[str, Interval]],
+    caption: str,
+    notes: Iterable[str] = (),
+    sizes: Mapping[str, int] | None = None,
+) -> Table:
+    """Systems x properties in their units, with intervals; notes describe the properties. ``sizes`` as above."""
+    counts = sizes or {}
     shown = [PROPERTIES[name] for name in dict.fromkeys(name for row in rows.values() for name in row)]
     cells = tuple(
-        (Cell(system), *(interval_cell(row.get(each.name, UNKNOWN), each.scale, each.digits) for each in shown))
+        (
+            Cell(system),
+            *(
+                interval_cell(row.get(each.name, UNKNOWN), each.scale, each.digits, of=counts.get(system))
+                for each in shown
+            ),
+        )
         for system, row in rows.items()
     )
     described = "; ".join(f"{each.title}: {each.description}" for each in shown if each.description)
