@@ -30,6 +30,7 @@ from rewards.encoding.layers import Layer
 from rewards.encoding.loading import EncoderSource, LongTexts, locate
 from rewards.errors import RewardError
 from rewards.options import takes
+from rewards.text.languages import Code
 from rewards.text.sentences import StopWords
 
 SpecialTokens = Literal["official", "first", "none", "all"]
@@ -91,8 +92,10 @@ class MoverScoreOptions(FamilyOptions):
 
     ``variant``: which of the metrics of this name
     ``n_gram``: length of the n-grams that are compared (variant=v1)
+    ``language``: ISO 639-1 code of the texts: whose stop words are meant, and which baseline of the file of rescale
     """
 
+    language: Code | None = None
     variant: MoverScoreVariant = "wmd"
     idf: str | None = None
     stopwords: StopWords = "none"
@@ -163,7 +166,7 @@ def moverscore(options: MoverScoreOptions) -> EmbeddingReward:
     ``idf``, ``stopwords`` and (``v1``) ``n_gram``, and they do not centre.
     """
     variant, idf, stopwords, n_gram = options.variant, options.idf, options.stopwords, options.n_gram
-    rescaling = options.rescaling()
+    rescaling = None if options.rescale is None else options.rescaling()
     if variant == "wmd":
         if idf is not None or stopwords != "none" or n_gram != 1:
             raise RewardError("moverscore: idf, stopwords and n_gram apply to variant=v1 and v2 only; leave them out")
@@ -180,7 +183,7 @@ def moverscore(options: MoverScoreOptions) -> EmbeddingReward:
         source = EncoderSource(location, options.layer, long_texts, device, pool="power")
     else:
         source = EncoderSource(location, "last" if options.layer is None else options.layer, long_texts, device)
-    space = ZhaoSpace(source, idf, stopwords, n_gram if variant == "v1" else None)
+    space = ZhaoSpace(source, idf, stopwords, n_gram if variant == "v1" else None, options.language)
     return EmbeddingReward("moverscore", space, Zhao(variant), rescaling)
 
 

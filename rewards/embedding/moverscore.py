@@ -18,6 +18,7 @@ from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource
 from rewards.errors import RewardError
 from rewards.scoring import library
+from rewards.text.languages import Code, language_of
 from rewards.text.sentences import StopWords, check_stop_words, stop_words
 from rewards.transport import distances, exact_cost
 
@@ -33,11 +34,18 @@ PUNCTUATION = frozenset(string.punctuation)
 class ZhaoSpace(PointSpace):
     """The space of v1 and v2: kept tokens, or windows of ``n_gram`` of them weighted by their sum (v1)."""
 
-    def __init__(self, source: EncoderSource, idf: str | None, stopwords: StopWords, n_gram: int | None) -> None:
+    def __init__(
+        self,
+        source: EncoderSource,
+        idf: str | None,
+        stopwords: StopWords,
+        n_gram: int | None,
+        language: Code | None = None,
+    ) -> None:
         super().__init__(source, idf)
-        self.stopwords, self.n_gram = stopwords, n_gram
+        self.stopwords, self.n_gram, self.language = stopwords, n_gram, language
         self.candidate_idf = self.idf  # with idf=references the code counts each side on its own texts
-        check_stop_words(stopwords)
+        check_stop_words(stopwords, language_of(language))
 
     def sides(
         self, candidates: Sequence[str], references: Sequence[str], encoded: Mapping[str, EncodedTexts]
@@ -61,6 +69,8 @@ class ZhaoSpace(PointSpace):
         encoder = self.source.load()
         fields = {"encoder": encoder.name, "layer": encoder.layers, "window": encoder.windows}
         fields |= {"idf": self.idf.field(encoder), "stopwords": self.stopwords}
+        if self.language is not None and self.stopwords != "none":
+            fields["language"] = self.language
         if self.n_gram is not None:
             fields["n_gram"] = self.n_gram
         return {**fields, "library": library("transformers")}
@@ -74,7 +84,7 @@ class ZhaoSpace(PointSpace):
     def tokens(self, encoded: EncodedTexts, option: IdfOption) -> tuple[Points, tuple[str, ...]]:
         """The tokens or n-grams of a text that have weight, and how they are written."""
         encoder = self.source.load()
-        dropped = stop_words(self.stopwords)
+        dropped = stop_words(self.stopwords, language_of(self.language))
         pieces = encoder.strings(encoded.ids)
         kept = [
             position

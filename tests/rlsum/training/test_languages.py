@@ -72,3 +72,13 @@ def test_norwegian_may_be_unquoted(configuration):
 def test_an_unknown_language_is_refused(configuration):
     with pytest.raises(ValueError, match="language='xq' is unknown"):
         check({**configuration, "language": "xq"}, "test")
+
+
+def test_rewards_that_read_other_languages_as_english_are_named_once(configuration, tmp_path, caplog):
+    path = tmp_path / "run.yaml"
+    path.write_text(json.dumps({**configuration, "language": None}), encoding="utf-8")
+    api.train(path)
+    lines = [record.getMessage() for record in caplog.records if "as English" in record.getMessage()]
+    assert len(lines) == 1
+    assert "look Japanese" in lines[0]
+    assert "language: ja" in lines[0]
