@@ -207,21 +207,20 @@ def split(look: Look) -> tuple[parts.Parts[dict[str, Any]], str]:
     See ``parts``. Raises CorpusError where there are too few articles.
     """
     found = [*rows(look.path, look.columns, [])]
-    column = parts.split_column(
-        {name: {str(read.fields.get(name) or "") for read, _ in found} for name in look.names if name in parts.COLUMNS}
-    )
+    usual = [name for name in look.names if name.strip().lower() in parts.COLUMNS]
+    column = parts.split_column({name: {str(read.fields.get(name) or "") for read, _ in found} for name in usual})
     named: list[str] = []
     if column is not None:
         found = [(read, row) for read, row in found if parts.part_named(read.fields[column])]
         named = [parts.part_named(read.fields[column]) or "" for read, _ in found]
-    ids = [row["id"] for _, row in found]
+    ids, numbered = [row["id"] for _, row in found], ""
     if len({*ids}) < len(ids):  # systems are compared id by id
-        ids = [read.name for read, _ in found]
+        ids, numbered = [read.name for read, _ in found], "; ids recur, so the rows are numbered"
     texts = [{**read.fields, "id": identity} for (read, _), identity in zip(found, ids, strict=True)]
     articles = [parts.article_key(row["source"]) for _, row in found]
     try:
         if column is None:
-            return parts.drawn(texts, articles), f"drawn from {len({*articles}):,} different articles"
+            return parts.drawn(texts, articles), f"drawn from {len({*articles}):,} different articles{numbered}"
         made, copies = parts.declared(texts, articles, named)
     except CorpusError as error:
         raise CorpusError(f"{look.path}: {error}") from error
@@ -229,4 +228,4 @@ def split(look: Look) -> tuple[parts.Parts[dict[str, Any]], str]:
     drawn = [part for part in made if part not in named]
     said += f", {' and '.join(drawn)} drawn from train" if drawn else ""
     said += f"; {copies:,} rows left out, whose article is in a later part, too" if copies else ""
-    return made, said
+    return made, said + numbered

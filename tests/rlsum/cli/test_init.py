@@ -104,6 +104,19 @@ def test_a_language_is_said_and_written_or_asked_for(rlsum, here):
     assert "'welsh' is unknown; did you mean 'cy'" in rlsum("init", "xx.jsonl", "--language", "welsh", "--name", "y")[2]
 
 
+def test_ids_that_recur_are_replaced_and_rows_of_a_later_part_left_out_and_said(rlsum, here):
+    rows = [
+        {"id": n % 7, "text": t, "summary": s, "Split": ["train", "test"][n > 30]}
+        for n, (_, t, s) in enumerate(STORIES)
+    ]
+    write_jsonl("a.jsonl", [*rows, rows[39] | {"Split": "train"}])
+    said = rlsum("init", "a.jsonl")[1]
+    assert "9 test, as the column 'Split' says, valid drawn from train; 1 rows left out" in said
+    assert "ids recur, so the rows are numbered" in said
+    texts = [Path(f"a-data/{part}.jsonl").read_text(encoding="utf-8") for part in ("train", "valid", "test")]
+    assert len({json.loads(line)["id"] for text in texts for line in text.splitlines()}) == 40
+
+
 def test_broken_rows_are_counted_and_one_article_is_in_one_part(rlsum, here):
     rows = [(f"{key}-{n}", article, f"{summary} {n}") for n in range(3) for key, article, summary in STORIES]
     write_csv(here / "a.csv", ["key", "text", "summary"], rows)
