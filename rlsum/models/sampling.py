@@ -78,9 +78,8 @@ def allowed(
     in which what is left was lost in float32. None: nothing was.
     """
     forbidden = log_p <= NEVER / 2
-    forbidden[:, list(never)] = True
-    if ids.shape[1] < limits.min_length:
-        forbidden[:, list(ends)] = True
+    for token in (*never, *(ends if ids.shape[1] < limits.min_length else ())):  # a list would be copied to a GPU
+        forbidden[:, token] = True
     if limits.block_ngrams:
         forbidden[repeats(ids, limits.block_ngrams)] = True
     highest = log_p.masked_fill(forbidden, BLOCKED).amax(-1)

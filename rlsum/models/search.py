@@ -55,7 +55,8 @@ def sampler(sampling: Sampling, noise: Tensor | None = None) -> Chooser:
     """Draw from p without UNK, cut and tempered by ``sampling``; log-probabilities are those of this distribution.
 
     ``noise`` (all rows, L) float64 in [0, 1) gives the random number of each token. None: torch's generator, for the
-    rows that are left at each step.
+    rows that are left at each step. Without options no step looks whether UNK alone has p above 1e-38: the end is drawn
+    then.
     """
     uniform = None if noise is None else noise.unsqueeze(-1)
 

@@ -1,0 +1,90 @@
+"""Decoding, scoring and every update on a device that is not the CPU, as a stand-in refuses what a GPU would refuse."""
+
+import copy
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tiny
+import torch
+
+from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.sampling import Drawn
+from rlsum.training.steps import training_step
+
+SAMPLINGS = ({}, {"temperature": 0.7}, {"temperature": 30.0}, {"top_k": 4, "top_p": 0.8},
+             {"min_length": 3, "block_ngrams": 1})  # fmt: skip
+OBJECTIVES = {name: tiny.OBJECTIVES[name] for name in ("self-critical", "grpo", "gspo", "ranking", "minimum-risk")}
+
+
+def test_no_tensor_is_left_on_the_cpu():
+    """In a process of its own, in which torch has another device."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parents[2] / "support")])}
+    done = subprocess.run([sys.executable, __file__], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.split() == ["refused", "samples", "texts", *OBJECTIVES]
+
+
+def of_samples(models, batches):
+    """Both models draw and score the same."""
+    for options in SAMPLINGS:
+        sampling, noise = Sampling(max_length=12, **options), torch.rand(15, 12, dtype=torch.float64)
+        found = []
+        for model, batch in zip(models, batches, strict=True):
+            own = noise.to(batch.src.device)
+            samples, greedy = model.self_critical(batch, 3, sampling, own)
+            scored = model(batch, samples.ids, Drawn.all(samples.ids, sampling)).log_prob
+            drawn = model.draw_and_score(batch, 3, sampling, own, True, True)
+            assert drawn.samples.ids.tolist() == samples.ids.tolist()
+            found.append([tensor.detach().to("cpu") for tensor in (samples.ids, greedy.ids, scored)])
+        for one, other in zip(*found, strict=True):
+            torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+
+
+def of_texts(models, batches):
+    for method in ("greedy", "beam"):
+        decoding = Decoding(method=method, min_length=2, block_ngrams=2, max_length=9)
+        one, other = (m.to_text(b, m.generate(b, decoding)) for m, b in zip(models, batches, strict=True))
+        assert one == other
+
+
+def of_updates(models, batches, objective):
+    """Losses and gradients of the last of the updates that share samples."""
+    config = tiny.config(
+        "none", objective["kind"], objective={**objective, "gamma": 0.9}, model={"coverage": True}, row_noise=True
+    )
+    found = []
+    for model, batch in zip(models, batches, strict=True):
+        start = torch.no_grad()(copy.deepcopy(model)) if objective.get("kl") else None
+        step = training_step(config, model, tiny.Overlap(), start)
+        for number in range(config.objective.updates_per_sample):
+            step.prepare(number, [batch], [batch])
+            loss = step(number, model, batch).loss
+        found.append([loss, *tiny.gradients(model, loss).values()])
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one.detach(), other.detach().to("cpu"), atol=1e-5, rtol=1e-4)
+
+
+def main():
+    import elsewhere
+
+    kept = elsewhere.begin()
+    with pytest.raises(RuntimeError, match="same device"):
+        torch.ones(3, device=elsewhere.NAME) + torch.ones(3)
+    print("refused")
+    own, batch = tiny.copier(seed=3, coverage=True), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
+    models, batches = (own, copy.deepcopy(own).to(elsewhere.NAME)), (batch, batch.to(elsewhere.NAME))
+    of_samples(models, batches)
+    print("samples")
+    of_texts(models, batches)
+    print("texts")
+    for name, objective in OBJECTIVES.items():
+        of_updates(models, batches, objective)
+        print(name)
+    del kept
+
+
+if __name__ == "__main__":
+    main()
