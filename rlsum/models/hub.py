@@ -109,7 +109,7 @@ class PointerGeneratorForSummarization(PreTrainedModel):
         batch = self.network.collate(rows).to(self.device)
         self.network.eval()
         decoding = decoding or Decoding(**self.config.decoding).searching()
-        return self.network.to_text(batch, self.network.generate(batch, decoding))
+        return self.network.to_text(batch, self.network.generate(batch, decoding, scored=False))
 
     def _words(self, text: str) -> list[str]:
         reading = self.config.reading

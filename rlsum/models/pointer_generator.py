@@ -298,7 +298,7 @@ class PointerGenerator(nn.Module):
         return log_prob[position, step].masked_fill(target[row, step] == PAD, 0.0)
 
     @torch.no_grad()
-    def generate(self, batch: Batch, decoding: Decoding) -> Tokens:
+    def generate(self, batch: Batch, decoding: Decoding, scored: bool = True) -> Tokens:
         """Decode a batch; see Summarizer.generate."""
         encoded = self.encode(batch)
         if decoding.method == "beam":

@@ -102,7 +102,7 @@ class Seq2Seq(nn.Module):
             return self(batch, target, drawn)
 
     @torch.no_grad()
-    def generate(self, batch: Batch, decoding: Decoding) -> Tokens:
+    def generate(self, batch: Batch, decoding: Decoding, scored: bool = True) -> Tokens:
         """Decode a batch; see Summarizer.generate."""
         if decoding.method == "sample":
             return self.sample(batch, decoding.samples, decoding.sampling)
@@ -110,7 +110,7 @@ class Seq2Seq(nn.Module):
         with self._no_dropout():
             ids = self._decode(batch, rows, self.rules.generation_config(decoding))
             ids = self.rules.ends_of(ids, decoding.max_length)
-            return Tokens(ids, self(batch, ids).log_prob)
+            return Tokens(ids, self(batch, ids).log_prob if scored else torch.full(ids.shape, torch.nan))
 
     @torch.no_grad()
     def self_critical(

@@ -75,8 +75,11 @@ class Summarizer(Scorer, Protocol):
     def collate(self, rows: dict[str, list[Any]]) -> Batch:
         """Make a batch of rows from ``read`` (a slice ``rows[i:j]``)."""
 
-    def generate(self, batch: Batch, decoding: Decoding) -> Tokens:
-        """Decode without gradient; with k samples an article, rows i*k .. i*k+k-1 belong to article i."""
+    def generate(self, batch: Batch, decoding: Decoding, scored: bool = True) -> Tokens:
+        """Decode without gradient; with k samples an article, rows i*k .. i*k+k-1 belong to article i.
+
+        Not ``scored``, log-probabilities may be NaN: a model that would have to compute them again leaves them out.
+        """
 
     def self_critical(
         self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None

@@ -69,7 +69,7 @@ def likelihood(model: Summarizer, batches: Iterable[Batch], processes: Processes
 def decode(model: Summarizer, batches: Iterable[Batch], decoding: Decoding, system: str) -> Iterable[Output]:
     """The output of each article, in the order of the batches; one for each sample if decoding draws several."""
     for batch in batches:
-        yield from outputs_of(batch, model.to_text(batch, model.generate(batch, decoding)), system)
+        yield from outputs_of(batch, model.to_text(batch, model.generate(batch, decoding, scored=False)), system)
 
 
 def outputs_of(batch: Batch, texts: Sequence[str], system: str) -> Iterable[Output]:

@@ -17,6 +17,7 @@ from rlsum.models.seq2seq import Seq2Seq
 from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.models.summarizer import Tokens
 from rlsum.training import losses
+from rlsum.training.validation import decode
 
 ALL = list(tiny.ARCHITECTURES)
 
@@ -71,6 +72,17 @@ def test_samples_and_greedy_of_one_batch_have_the_log_probability_of_scoring(fol
     width = max(alone.ids.shape[1], greedy.ids.shape[1])
     padded = [torch.nn.functional.pad(ids, (0, width - ids.shape[1]), value=IGNORED) for ids in (alone.ids, greedy.ids)]
     assert torch.equal(*padded)
+
+
+@pytest.mark.parametrize("decoding", [Decoding(max_length=9), Decoding("beam", beam=3, max_length=9)])
+def test_what_nobody_reads_is_not_scored(folders, monkeypatch, decoding):
+    """Validation and generation read the texts alone."""
+    model = load(folders["t5"])
+    news, scored = batch(model), model.generate(batch(model), decoding)
+    texts = model.to_text(news, scored)
+    monkeypatch.setattr(type(model), "forward", None)
+    assert [output.candidate for output in decode(model, [news], decoding, "s")] == texts
+    assert model.generate(news, decoding, scored=False).log_prob.isnan().all()  # not a number that looks like one
 
 
 @pytest.mark.parametrize("name", ALL)
