@@ -22,6 +22,10 @@ def generate(
     length_penalty: Annotated[
         float | None, typer.Option(help="Rank by log p / length ** this. Default: the run's.")
     ] = None,
+    early_stopping: Annotated[
+        Literal["true", "false", "never"] | None,
+        typer.Option(help="When a beam search is done, as in transformers. Default: the run's, or the model's."),
+    ] = None,
     block_ngrams: Annotated[
         int | None, typer.Option(min=0, help="Never repeat an n-gram of this size; 0: off. Default: the run's.")
     ] = None,

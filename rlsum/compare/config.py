@@ -68,6 +68,7 @@ class Decode:
     max_length: int | None = Field(default=None, ge=1)
     min_length: int | None = Field(default=None, ge=0)
     length_penalty: float | None = Field(default=None, allow_inf_nan=False)
+    early_stopping: bool | Literal["never"] | None = None
     block_ngrams: int | None = Field(default=None, ge=0)
     batch_size: int = Field(default=32, ge=1)
 
@@ -267,7 +268,8 @@ def as_mapping(comparison: Comparison) -> dict[str, Any]:
 def options(section: Decode | Choosing) -> list[str]:
     """The options of ``rlsum generate`` that a section sets."""
     values = ((each.name, getattr(section, each.name)) for each in fields(section))
-    return [word for name, value in values if value is not None for word in (f"--{name.replace('_', '-')}", str(value))]
+    written = ((name, str(value).lower() if isinstance(value, bool) else str(value)) for name, value in values)
+    return [word for name, value in written if value != "None" for word in (f"--{name.replace('_', '-')}", value)]
 
 
 def _filled(value: Any, folder: str) -> Any:

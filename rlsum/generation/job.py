@@ -106,7 +106,8 @@ def generate(
     before = write_summaries(out, task, device, count, processes, overwrite)
     chosen = "" if choice is None else f", each of {choice.samples} samples ({choice.rule} {choice.reward.name})"
     earlier = f", {before:,} of them by an earlier job" if before else ""
-    say(f"{out}: {len(rows):,} summaries by {system}{chosen}{earlier}")
+    searched = f", beam {decoding.beam}{decoding.stopping}" if decoding.stopping else ""
+    say(f"{out}: {len(rows):,} summaries by {system}{chosen}{searched}{earlier}")
     return Generated(out, system, len(rows))
 
 

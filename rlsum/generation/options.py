@@ -14,24 +14,26 @@ if TYPE_CHECKING:
     from rlsum.generation.choosing import SampleChoice
     from rlsum.models.decoding import Decoding
 
-SEARCHING, DRAWING = ("beam", "length_penalty"), ("temperature", "top_k", "top_p")  # of one method alone
+# options of one method alone
+SEARCHING, DRAWING = ("beam", "length_penalty", "early_stopping"), ("temperature", "top_k", "top_p")
 
 
 @dataclass(frozen=True)
 class Generating:
     """How to decode and what to read. None: as the run did, or for a pretrained model as its own files say.
 
-    ``beam`` (1: greedy), ``max_length``, ``min_length`` in tokens, ``length_penalty`` (rank by log p / length ** it)
-    and ``block_ngrams`` (0: off) are of the search; ``temperature``, ``top_k`` (0: all), ``top_p`` and ``seed`` of
-    samples. ``best_of`` takes, of so many samples, the best ``by`` a reward that reads no references; ``mbr`` the one
-    of ``samples`` with the best mean reward against the others. ``prefix``, ``line_break``, ``max_source`` and
-    ``global_attention`` are for a pretrained model without a run.
+    ``beam`` (1: greedy), ``max_length``, ``min_length`` in tokens, ``length_penalty`` (rank by log p / length ** it),
+    ``early_stopping`` (when a beam is done) and ``block_ngrams`` (0: off) are of the search; ``temperature``, ``top_k``
+    (0: all), ``top_p`` and ``seed`` of samples. ``best_of`` takes, of so many samples, the best ``by`` a reward that
+    reads no references; ``mbr`` the one of ``samples`` with the best mean reward against the others. ``prefix``,
+    ``line_break``, ``max_source`` and ``global_attention`` are for a pretrained model without a run.
     """
 
     beam: int | None = None
     max_length: int | None = None
     min_length: int | None = None
     length_penalty: float | None = None
+    early_stopping: bool | Literal["true", "false", "never"] | None = None
     block_ngrams: int | None = None
     method: Literal["beam", "sample"] | None = None
     best_of: int | None = None
@@ -79,6 +81,8 @@ def decoding_of(trained: Decoding, how: Generating, sampled: bool = False) -> De
         )
     if how.top_p is not None and not 0 < how.top_p <= 1:
         raise UserError(f"--top-p {how.top_p}: must be above 0 and at most 1, which keeps all tokens")
+    if str(how.early_stopping).lower() not in ("none", "true", "false", "never"):
+        raise UserError(f"--early-stopping {how.early_stopping}: must be true, false or never, as in transformers")
     names = (*SEARCHING, *DRAWING, "max_length", "min_length", "block_ngrams")
     options = {**asdict(trained), **how.given(*names)}
     if options["min_length"] >= options["max_length"]:

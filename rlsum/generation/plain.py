@@ -85,6 +85,7 @@ def check_length(config: Config, decoding: Decoding) -> None:
 def decoding(settings: dict[str, Any], most: int | None = None) -> Decoding:
     """Beam search with the options of transformers' ``settings``; ``most`` limits the default maximum length.
 
+    Without ``early_stopping`` a search stops as in transformers: false. Other settings that are left out are ours.
     transformers' max_length and min_length include the start token, ours do not. Raises UserError if the settings
     exclude each other.
     """
@@ -95,6 +96,7 @@ def decoding(settings: dict[str, Any], most: int | None = None) -> Decoding:
     if shortest is None and settings.get("min_length") is not None:
         shortest = max(0, settings["min_length"] - 1)
     given: dict[str, Any] = {
+        "early_stopping": settings.get("early_stopping", False),
         "beam": settings.get("num_beams"),
         "max_length": longest,
         "min_length": shortest,
@@ -116,8 +118,6 @@ def decoding(settings: dict[str, Any], most: int | None = None) -> Decoding:
 def unfollowed(settings: dict[str, Any]) -> list[str]:
     """Settings that change the outputs of transformers and are not followed here, as ``key=value``."""
     asked = {key: settings[key] for key, neutral in UNSUPPORTED.items() if settings.get(key, neutral) != neutral}
-    if (settings.get("num_beams") or 1) > 1 and settings.get("early_stopping") is not True:
-        asked["early_stopping"] = settings.get("early_stopping", False)
     return [f"{key}={value}" for key, value in asked.items()]
 
 
@@ -131,7 +131,7 @@ def summary(config: Config, decoding: Decoding, ignored: list[str]) -> str:
     line = (
         f"{section.pretrained}: pretrained model; articles of {config.data.max_source} tokens, prefix "
         f"{section.prefix!r}, line break {section.line_break!r}; {sample if decoding.method == 'sample' else search}, "
-        f"n-grams blocked {decoding.block_ngrams}"
+        f"n-grams blocked {decoding.block_ngrams}{decoding.stopping}"
     )
     if section.global_attention != "none":
         line += f"; global attention of the {section.global_attention} token"

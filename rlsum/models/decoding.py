@@ -21,6 +21,9 @@ class Decoding:
     block_ngrams               no n-gram of this size twice; 0: off
     samples                    with method=sample: texts per article
     temperature, top_k, top_p  with method=sample, as in ``sampling``
+    early_stopping             a beam search is done when as many texts have ended as the beam is wide (true), or also
+                               when the best open one would not be among them if it ended now (false), or at any length
+                               (never): as in transformers
     """
 
     method: Literal["greedy", "beam", "sample"] = "greedy"
@@ -33,6 +36,7 @@ class Decoding:
     temperature: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     top_k: int = Field(default=0, ge=0)
     top_p: float = Field(default=1.0, gt=0, le=1)
+    early_stopping: bool | Literal["never"] = True
 
     def __post_init__(self) -> None:
         _check_lengths(self.min_length, self.max_length)
@@ -41,6 +45,12 @@ class Decoding:
     def sampling(self) -> Sampling:
         """What method sample draws from."""
         return Sampling(**{option.name: getattr(self, option.name) for option in fields(Sampling)})
+
+    @property
+    def stopping(self) -> str:
+        """When a beam search is done, to follow its other options: ", early stopping true"; nothing where none is."""
+        searches = self.method == "beam" and self.beam > 1
+        return f", early stopping {str(self.early_stopping).lower()}" if searches else ""
 
     def searching(self) -> Decoding:
         """The same options by beam search; greedy where the beam is 1."""

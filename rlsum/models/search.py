@@ -5,7 +5,7 @@ Notation: R rows being decoded, W beam width, V' = V + unknown words of the batc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -197,15 +197,16 @@ def rollout(model: Decoder, encoded: Encoded, choose: Chooser, max_length: int) 
 def beam(model: Decoder, encoded: Encoded, decoding: Decoding) -> Tokens:
     """The best hypothesis of each row by log p / length ** length_penalty.
 
-    All R rows keep W hypotheses and advance together as R*W rows. As in See et al. 2017, a row is done when W of its
-    hypotheses have ended; a beam of 1 is then greedy decoding. At max_length, the best open hypothesis competes with
-    the ended ones: one that ended early may be far less probable.
+    All R rows keep W hypotheses and advance together as R*W rows. When a row is done, ``early_stopping`` says, see
+    ``_is_done``; by default a beam of 1 is greedy decoding. At max_length, the best open hypothesis competes with the
+    ended ones: one that ended early may be far less probable. As ``generate`` of transformers.
     """
     rows, width, device = len(encoded.mask), decoding.beam, encoded.mask.device
     encoded = encoded.select(torch.arange(rows, device=device).repeat_interleave(width))
     state, columns = model.start(encoded), model.word_columns()
     beams = Beams.start(rows, width, device)
     finished: list[list[Hypothesis]] = [[] for _ in range(rows)]
+    done: set[int] = set()
     for t in range(decoding.max_length):
         p, out, state = model.advance(encoded, state, beams.last(), columns)
         log_p = _log(p)
@@ -214,16 +215,24 @@ def beam(model: Decoder, encoded: Encoded, decoding: Decoding) -> Tokens:
             log_p = torch.where(possible > BLOCKED, possible, log_p)
         else:
             possible = log_p.index_fill(1, torch.tensor([UNK], device=device), BLOCKED)
-        origin, beams = _grow(beams, log_p, possible, finished, decoding)
+        origin, beams = _grow(beams, log_p, possible, finished, done, decoding)
         state = state.select(origin)
-        open_rows = [i for i, row in enumerate(beams.rows) if len(finished[row]) < width]
+        if t + 1 == decoding.max_length:
+            break
+        best_open = beams.total.max(1).values.tolist()
+        done |= {
+            row
+            for row, best in zip(beams.rows, best_open, strict=True)
+            if _is_done(finished[row], best, t + 1, decoding)
+        }
+        open_rows = [i for i, row in enumerate(beams.rows) if row not in done]
         if not open_rows:
             break
         if len(open_rows) <= len(beams.rows) * WORTH_DROPPING:
             beams, kept = beams.select(open_rows)
             encoded, state = encoded.select(kept), state.select(kept)
     for i, row in enumerate(beams.rows):
-        if len(finished[row]) < width:  # cut off at max_length
+        if row not in done:  # cut off at max_length
             best = i * width + int(beams.total[i].argmax())  # all open ones are equally long
             total = beams.total[i].max().item()
             finished[row].append(Hypothesis.of(total, beams.ids[best], beams.log_prob[best], decoding))
@@ -276,10 +285,30 @@ class Beams(NamedTuple):
         return Beams(rows, self.total[index], self.ids[flat], self.log_prob[flat]), flat
 
 
+def _is_done(ended: list[Hypothesis], best_open: float, length: int, decoding: Decoding) -> bool:
+    """Whether a row is done, as transformers' ``early_stopping`` says; its open hypotheses have ``length`` tokens.
+
+    True: W have ended (See et al. 2017). False: and the best open one would not be among them if it ended now.
+    "never": and not with any length up to ``max_length``, at which a penalty above 0 ranks it highest.
+    """
+    if len(ended) < decoding.beam or decoding.early_stopping is True:
+        return len(ended) >= decoding.beam
+    never = decoding.early_stopping == "never" and decoding.length_penalty > 0
+    highest = best_open / (decoding.max_length if never else length) ** decoding.length_penalty
+    return highest <= min(hypothesis.rank for hypothesis in ended)
+
+
 def _grow(
-    beams: Beams, log_p: Tensor, possible: Tensor, finished: list[list[Hypothesis]], decoding: Decoding
+    beams: Beams,
+    log_p: Tensor,
+    possible: Tensor,
+    finished: list[list[Hypothesis]],
+    done: Collection[int],
+    decoding: Decoding,
 ) -> tuple[Tensor, Beams]:
     """Extend every hypothesis by a word: ended ones go to ``finished``, the W best open ones of a row stay.
+
+    The W best of the ended ones are kept; rows that are ``done`` take no more.
 
     Returns the position of the hypothesis that each new one extends (rows * W,), and the new ones.
     """
@@ -291,10 +320,11 @@ def _grow(
     ids = torch.cat([beams.ids[origin], token.flatten().unsqueeze(1)], 1)
     log_prob = torch.cat([beams.log_prob[origin], log_p[origin, token.flatten()].unsqueeze(1)], 1)
     for i, rank in ((token == EOS) & (best > BLOCKED))[:, :width].nonzero().tolist():
-        ended = finished[beams.rows[i]]
-        if len(ended) < width:
-            row = i * 2 * width + rank
+        if beams.rows[i] not in done:
+            ended, row = finished[beams.rows[i]], i * 2 * width + rank
             ended.append(Hypothesis.of(best[i, rank].item(), ids[row], log_prob[row], decoding))
+            if len(ended) > width:
+                ended.remove(min(ended, key=lambda hypothesis: hypothesis.rank))
     # at most W of the 2W candidates end, so W open ones remain
     total, keep = best.masked_fill(token == EOS, BLOCKED).topk(width)
     kept = (first * 2 * width + keep).flatten()

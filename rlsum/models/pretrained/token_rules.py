@@ -70,8 +70,11 @@ class TokenRules:
         """The rules with decoding options. Lengths are explicit, because transformers replaces None by defaults."""
         from transformers import GenerationConfig
 
-        # as in See et al. 2017, a beam stops when as many texts have ended as it is wide
-        beam = {"num_beams": decoding.beam, "early_stopping": True, "length_penalty": decoding.length_penalty}
+        beam = {
+            "num_beams": decoding.beam,
+            "early_stopping": decoding.early_stopping,
+            "length_penalty": decoding.length_penalty,
+        }
         sample = {"do_sample": True, "temperature": decoding.temperature, "top_k": 0, "top_p": 1.0}
         methods = {"greedy": {}, "beam": beam if decoding.beam > 1 else {}, "sample": sample}
         return GenerationConfig(

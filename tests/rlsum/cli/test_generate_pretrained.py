@@ -9,6 +9,7 @@ import pretrained as tiny
 import pytest
 from typer.testing import CliRunner
 
+from rlsum import api
 from rlsum.cli.app import app
 from rlsum.errors import UserError
 from rlsum.generation import outputs as generation
@@ -81,6 +82,36 @@ def test_without_options_it_writes_what_transformers_does_without_options(tmp_pa
     assert {output.system for output in read_outputs(tmp_path / "o.jsonl")} == {"mine"}
 
 
+@pytest.mark.parametrize("name", ["bart", "t5", "pegasus"])
+@pytest.mark.parametrize("stopping", [None, "true", "false", "never"])
+def test_a_beam_search_is_done_when_transformers_is(tmp_path, articles, name, stopping):
+    """Whatever the file says of beams; without the option as ``generate`` does by default."""
+    folder, out = tmp_path / name, tmp_path / "o.jsonl"
+    tiny.save(folder, name)
+    (folder / "generation_config.json").write_text(
+        json.dumps({k: v for k, v in json.loads((folder / "generation_config.json").read_text()).items()
+                    if k not in ("num_beams", "early_stopping")})
+    )  # fmt: skip
+    options = [] if stopping is None else ["--early-stopping", stopping]
+    told = generate(folder, articles, "-o", out, "--beam", 4, "--max-length", 20, "--length-penalty", 0.3, *options)
+    rule = {None: {}, "true": {"early_stopping": True}, "false": {"early_stopping": False}}
+    expected = texts_of_transformers(
+        folder, num_beams=4, max_new_tokens=20, min_length=0, length_penalty=0.3,
+        **rule.get(stopping, {"early_stopping": "never"}),
+    )  # fmt: skip
+    assert candidates(out) == expected
+    assert " ".join(told.split()).count(f"early stopping {stopping or 'false'}") == 2  # before and after
+
+
+def test_the_rule_of_the_file_is_that_of_the_search_and_greedy_has_none(tmp_path, articles):
+    folder = saved(tmp_path / "mine", "t5", num_beams=2, max_length=9, early_stopping="never")
+    assert "early stopping never" in generate(folder, articles, "-o", tmp_path / "o.jsonl")
+    assert "early stopping" not in generate(folder, articles, "-o", tmp_path / "g.jsonl", "--beam", 1)
+    for wrong in ({"early_stopping": "sometimes"}, {"method": "sample", "early_stopping": True}):
+        with pytest.raises(UserError, match="--early-stopping"):
+            api.generate(folder, articles, tmp_path / "w.jsonl", Generating(**wrong), say=lambda text: None)
+
+
 @pytest.mark.parametrize("name", ["bart", "t5"])
 def test_options_go_over_the_models_own(tmp_path, articles, name):
     folder, out = saved(tmp_path / "mine", name, **SETTINGS), tmp_path / "o.jsonl"
@@ -124,10 +155,14 @@ def test_the_first_token_of_led_attends_to_all_by_default(tmp_path, articles):
 
 
 def test_settings_that_are_left_out_are_those_of_rlsum():
-    assert plain.decoding({}) == Decoding().searching()
+    assert plain.decoding({"early_stopping": True}) == Decoding().searching()
+    assert plain.decoding({}) == Decoding(early_stopping=False).searching()  # that of transformers
     assert plain.decoding({}, most=64).max_length == 64
-    assert plain.decoding({"max_length": 142, "min_length": 56, "num_beams": 4}) == Decoding("beam", 4, 141, 55)
-    assert plain.decoding({"max_new_tokens": 7, "max_length": 142, "min_new_tokens": 2}) == Decoding("beam", 5, 7, 2)
+    stopping = {"early_stopping": "never"}
+    found = plain.decoding({"max_length": 142, "min_length": 56, "num_beams": 4, **stopping})
+    assert found == Decoding("beam", 4, 141, 55, **stopping)
+    found = plain.decoding({"max_new_tokens": 7, "max_length": 142, "min_new_tokens": 2, **stopping})
+    assert found == Decoding("beam", 5, 7, 2, **stopping)
     with pytest.raises(UserError, match=r"generation_config.json: .*'min_length': 9}"):
         plain.decoding({"max_length": 10, "min_new_tokens": 9})
 
@@ -136,7 +171,8 @@ def test_settings_that_are_not_followed_are_told(tmp_path, articles):
     assert plain.unfollowed({"num_beams": 4, "early_stopping": True, "repetition_penalty": 1.0}) == []
     folder = saved(tmp_path / "mine", "t5", num_beams=2, max_length=8, repetition_penalty=1.5)
     told = " ".join(generate(folder, articles, "-o", tmp_path / "o.jsonl").split())
-    assert "not followed: repetition_penalty=1.5, early_stopping=False" in told
+    assert "n-grams blocked 0, early stopping false; not followed" in told
+    assert told.partition("not followed: ")[2].startswith("repetition_penalty=1.5 ")
 
 
 def test_settings_of_older_models_stand_in_their_sizes(tmp_path, articles):
