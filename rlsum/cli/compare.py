@@ -98,6 +98,6 @@ def show_compared(compared: Compared) -> None:
         console.print(f"{name}: {why}", style="yellow", markup=False, highlight=False)
     if compared.report:
         show(compared.report, console)
-        console.print(f"\nreport: {compared.folder / 'report' / 'index.html'}", highlight=False)
+        console.print(f"\nreport: {compared.folder / 'report' / 'index.html'}", markup=False, highlight=False)
     if compared.failed:
         raise typer.Exit(1)

@@ -84,7 +84,7 @@ def fit_metric(
             bar.update(task, advance=1, description=f"training, loss {loss:.4f}")
 
         def validated(validation: EpochValidation, best: bool) -> None:
-            bar.console.print(_line(validation, best), highlight=False, soft_wrap=True)
+            bar.console.print(_line(validation, best), markup=False, highlight=False, soft_wrap=True)
 
         fitted = fit(spec, training, validation, out, options, validated, updated)
     reward = learned(str(out), device=start.space.source.device)

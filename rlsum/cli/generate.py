@@ -56,7 +56,7 @@ def generate(
         str | None, typer.Option(help="Text before every article. Default: the model's. Not with a run.")
     ] = None,
     line_break: Annotated[
-        str | None, typer.Option(help="End of a line in summaries. Default: <n> or a space. Not with a run.")
+        str | None, typer.Option(help="End of a line in summaries. Default: `<n>` or a space. Not with a run.")
     ] = None,
     max_source: Annotated[
         int | None, typer.Option(min=1, help="Most tokens of an article. Default: the model's limit. Not with a run.")

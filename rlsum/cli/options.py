@@ -60,7 +60,7 @@ def chosen(option: str, written: str, known: tuple[str, ...]) -> list[str]:
 def progress() -> Progress:
     """A bar on standard error that disappears when it is done; nothing where that is no terminal."""
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 

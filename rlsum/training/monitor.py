@@ -39,11 +39,11 @@ class Monitor:
         self.console = Console(stderr=True, quiet=not self.active)
         self._recent: dict[str, deque[float]] = {}
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[figures]}"),
+            TextColumn("{task.fields[figures]}", markup=False),
             console=self.console,
             disable=not self.console.is_terminal,
         )
@@ -100,7 +100,7 @@ class Monitor:
 
     def say(self, text: str) -> None:
         """Print a line."""
-        self.console.print(text, highlight=False, soft_wrap=True)
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _write(self, step: int, kind: str, values: Mapping[str, float]) -> None:
         known = defined(values)

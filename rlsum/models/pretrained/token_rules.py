@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
@@ -70,7 +70,7 @@ class TokenRules:
         """The rules with decoding options. Lengths are explicit, because transformers replaces None by defaults."""
         from transformers import GenerationConfig
 
-        beam = {
+        beam: dict[str, Any] = {
             "num_beams": decoding.beam,
             "early_stopping": decoding.early_stopping,
             "length_penalty": decoding.length_penalty,
