@@ -26,7 +26,7 @@ TATWEEL = "\u0640"
 JOINERS = "\u200c\u200d"
 # Letters and digits of scripts without spaces; a sign of several scripts, such as the Japanese long vowel, counts.
 UNSPACED = (
-    r"[[\p{L}\p{N}]&&[\p{sc=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\p{sc=Tangut}\p{sc=Nushu}"
+    r"[[\p{L}\p{N}]&&[\p{sc=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{sc=Bopomofo}\p{sc=Tangut}\p{sc=Nushu}"
     r"\p{sc=Khitan_Small_Script}\p{Line_Break=Complex_Context}]]"
 )
 MARKS = rf"\p{{M}}{JOINERS}"

