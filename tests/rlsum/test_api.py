@@ -45,7 +45,7 @@ def test_lists_are_scored_as_the_reward_scores_them(tmp_path):
     [
         ("the storm", ["a"], "candidates='the storm': one text; give a list"),
         (["a", "b"], ["a"], "references: 1 for 2 candidates"),
-        (["a"], [[1]], "number 1: candidate, reference and source must be text"),
+        (["a"], [[1]], "number 1: references: not text"),
         ([], [], "an empty list"),
     ],
 )
