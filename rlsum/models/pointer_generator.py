@@ -24,7 +24,7 @@ from rlsum.models import search, unrolling
 from rlsum.models.attention import Memory
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.encoder import BidirectionalEncoder, Encoded, State, StepOutput
-from rlsum.models.sampling import BLOCKED, NEVER, Drawn, target_log_policy
+from rlsum.models.sampling import NEVER, Drawn, log_scattered, target_log_policy
 from rlsum.models.search import READABLE
 from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.models.summarizer import WEIGHTS, DrawnScores, TargetScores, Tokens, repeat_rows
@@ -371,13 +371,6 @@ class PointerGenerator(nn.Module):
     def weight_files(self) -> dict[str, dict[str, Tensor]]:
         """All tensors by name."""
         return {WEIGHTS: self.state_dict()}
-
-
-def log_scattered(values: Tensor, index: Tensor, size: int) -> Tensor:
-    """Log of the sums of exp(values) (n, S) by index (n, S) below ``size``: (n, size), NEVER where there is none."""
-    highest = values.new_full((len(values), size), BLOCKED).scatter_reduce(1, index, values.detach(), "amax")
-    total = torch.zeros_like(highest).scatter_add(1, index, (values - highest.gather(1, index)).exp())
-    return torch.where(total > 0, highest + total.clamp(min=1.0).log(), NEVER)
 
 
 def word_bias(size: int) -> Tensor:

@@ -51,6 +51,13 @@ class Drawn(NamedTuple):
         return cls(torch.ones(len(target), dtype=torch.bool, device=target.device), sampling)
 
 
+def log_scattered(values: Tensor, index: Tensor, size: int) -> Tensor:
+    """Log of the sums of exp(values) (n, S) by index (n, S) below ``size``: (n, size), NEVER where there is none."""
+    highest = values.new_full((len(values), size), BLOCKED).scatter_reduce(1, index, values.detach(), "amax")
+    total = torch.zeros_like(highest).scatter_add(1, index, (values - highest.gather(1, index)).exp())
+    return torch.where(total > 0, highest + total.clamp(min=1.0).log(), NEVER)
+
+
 def lost_below(temperature: float, size: int) -> float:
     """The log-probability that the most probable of ``size`` words must have, or others that count are lost in float32.
 
