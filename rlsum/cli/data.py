@@ -75,6 +75,8 @@ def inspect(
     part: Part = "valid" if configured and split in ("valid", "validation") else "train"
     if configured and split not in ("train", "valid", "validation"):
         raise UserError(f"--split {split}: {path} has train and valid; give the file of the others")
+    if configured and pretrained is not None:
+        raise UserError(f"--pretrained {pretrained}: {path} names its model; set model.pretrained there")
     columns = {"source_column": source_column, "reference_column": reference_column, "reference_lists": reference_lists}
     if configured:
         values = yaml_files.read(Path(path))

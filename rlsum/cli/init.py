@@ -111,6 +111,8 @@ def _notes(found: Look, start: Pretrained | None) -> Iterator[str]:
         yield f"language: {language_of(found.language).name} ({found.language}), {how}"
     if start is not None:
         trained = "low-rank updates are trained" if start.lora else "all are trained"
+        if start.large and not start.lora:
+            trained += " (low-rank updates, which need less memory, need peft, and layers that it knows)"
         yield f"model: {start.weights / 1e6:,.1f} million weights, {trained}; it reads texts as they are written"
     elif not found.spaced:
         yield "texts: without spaces between words; the model reads characters"

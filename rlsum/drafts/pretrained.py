@@ -40,6 +40,11 @@ class Pretrained:
     optimizer: str
     rates: tuple[str, str]
 
+    @property
+    def large(self) -> bool:
+        """Whether all weights are many to train."""
+        return self.weights > LARGE
+
     def count(self, text: str) -> int:
         """The tokens of a text, special ones included."""
         return len(self.tokenizer(text, verbose=False)["input_ids"])

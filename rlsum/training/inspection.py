@@ -43,12 +43,13 @@ class Inspected:
 
 
 def inspected(config: Config, part: Part) -> Inspected:
-    """Read a part of a configuration's articles. Raises ConfigError where the model comes from --init."""
+    """Read a part of a configuration's articles. Raises as training would, and where the model comes from --init."""
     if config.model is None and config.objective.rewarded:
         raise ConfigError("model: comes from --init RUN, with its words; inspect the configuration of that run")
+    start = build.start_of(config, Origin())
+    start.check(config, Origin())
     corpus, data = build.corpus(config, part), config.data
-    train = corpus if part == "train" else build.corpus(config, "train")
-    vocabulary = build.start_of(config, Origin()).vocabulary(config, train)
+    vocabulary = start.vocabulary(config, corpus if part == "train" else build.corpus(config, "train"))
     if isinstance(vocabulary, Vocabulary):
         firsts = [texts[0] for texts in corpus.rows["references"] if texts]
         lengths = [[len(corpus.split(text)) for text in texts] for texts in (corpus.rows["source"], firsts)]

@@ -21,6 +21,7 @@ STORIES = [
 ]
 TRAINED = ("training.steps=2", "training.validate_decoded=2", "training.tracker=null", "decoding.min_length=1")
 SMALL = ("model={embedding: 8, hidden: 8}", "vocabulary.min_count=1")
+VARIED = "objective.reward=pretrained:vowels"  # random texts differ under it
 REWARDED = ("objective.samples=2", "training.batch_size=2")
 
 
@@ -212,8 +213,10 @@ def test_a_pretrained_model_reads_texts_as_they_are_written_and_is_trained(rlsum
     assert found.rows["src_tokens"] == trainer.train_rows["src_tokens"]
     assert found.corpus.rows["source"][0] == json.loads(Path("x-data/train.jsonl").read_text().splitlines()[0])["text"]
     assert "pieces of words" in rlsum("data", "inspect", "x.yaml")[1]
+    assert "data.lowercase=true" in rlsum("data", "inspect", "x.yaml", "--lowercase")[2], "as training refuses it"
+    assert "names its model" in rlsum("data", "inspect", "x.yaml", "--pretrained", "t5")[2]
     assert rlsum("train", "x.yaml", *TRAINED, "run=runs/y")[0] == 0
-    code, _, error = rlsum("train", "x-rewarded.yaml", "--init", "runs/y", *TRAINED, *REWARDED)
+    code, _, error = rlsum("train", "x-rewarded.yaml", "--init", "runs/y", *TRAINED, *REWARDED, VARIED)
     assert code == 0, error
 
 
@@ -223,7 +226,7 @@ def test_a_large_model_trains_low_rank_updates_in_both_runs(rlsum, models, monke
     assert "low-rank updates" in rlsum("init", "a.jsonl", "--name", "x", "--pretrained", models["pegasus"])[1]
     assert configs.load("x.yaml").model.lora == configs.load("x-rewarded.yaml").model.lora is not None
     assert rlsum("train", "x.yaml", *TRAINED)[0] == 0
-    code, _, error = rlsum("train", "x-rewarded.yaml", "--init", "runs/x", *TRAINED, *REWARDED)
+    code, _, error = rlsum("train", "x-rewarded.yaml", "--init", "runs/x", *TRAINED, *REWARDED, VARIED)
     assert code == 0, error
 
 
