@@ -77,7 +77,7 @@ def compare(
 
 def show_plan(comparison: Comparison, jobs: int, pilot: Path | None, gain: float) -> None:
     """Check a comparison and print its tasks, their cost, and the power for a gain in points."""
-    from rlsum.compare import preflight
+    from rlsum.compare import costs, preflight
     from rlsum.compare.analyses.designs import pilot_variances
     from rlsum.compare.cells import cells_of
     from rlsum.compare.folder import Folder
@@ -87,8 +87,8 @@ def show_plan(comparison: Comparison, jobs: int, pilot: Path | None, gain: float
     folder.claim()
     folder.prepare()
     preflight.check(comparison, cells)
-    costs = preflight.costs(folder, cells)
-    show(preflight.plan(comparison, cells, costs, jobs, variances, gain / 100), Console())
+    cost = costs.costs(folder, cells, preflight.count_of_articles(comparison, cells))
+    show(preflight.plan(comparison, cells, cost, jobs, variances, gain / 100), Console())
 
 
 def show_compared(compared: Compared) -> None:

@@ -1,17 +1,13 @@
-"""Before the first training: everything that is wrong with any cell, and what the cells will cost."""
+"""Before the first training: everything that is wrong with any cell, and the plan of what will be done."""
 
 from __future__ import annotations
 
 import json
-import logging
 import shlex
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import datasets
 
@@ -19,39 +15,23 @@ import rewards
 from rewards.base import Unavailable
 from rewards.options import nearest
 from rlsum import config as configs
-from rlsum import workers
 from rlsum.compare.analyses.chain import chain
 from rlsum.compare.analyses.designs import GAIN, plan_blocks
 from rlsum.compare.cells import NONE, Cell, given_outputs
 from rlsum.compare.config import Choosing, Comparison, Decode
-from rlsum.compare.folder import Folder
-from rlsum.compare.scoring import FIX, read_unique
+from rlsum.compare.costs import DECODED, TIMED, Cost, continued
+from rlsum.compare.scoring import read_unique
 from rlsum.config import Config
 from rlsum.data.corpus import load_corpus
-from rlsum.errors import ConfigError, RecordError, UserError
+from rlsum.errors import ConfigError, UserError
 from rlsum.evaluation.trained.power import DEFAULTS, Family, Variances
-from rlsum.files import write_atomically
 from rlsum.generation.job import articles
 from rlsum.generation.options import Generating, choice_of, decoding_of
 from rlsum.generation.outputs import check_ids
-from rlsum.models.sizes import ModelConfig
 from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph
 from rlsum.pages.table import text_table
-from rlsum.readers import json_object
 from rlsum.training import build, checkpoint
 from rlsum.training.start.origin import Origin
-from rlsum.yaml_files import merge
-
-TIMED, MEASURED = 3, 32  # updates, validation articles
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Expected seconds of a cell's training: of an update, of a validation, of all."""
-
-    update: float
-    validation: float
-    total: float
 
 
 def check(comparison: Comparison, cells: Sequence[Cell]) -> None:
@@ -127,17 +107,8 @@ def _check_training(cell: Cell, models: Mapping[str, Config], trainable: bool) -
     elif config.model is not None and config.model != start.model:
         raise ConfigError(f"model: differs from that of {cell.after[0]}; leave it out")
     else:
-        build.check_start(replace(config, model=_continued(start.model)), Origin())
+        build.check_start(replace(config, model=continued(start.model)), Origin())
     return config
-
-
-def _continued(model: ModelConfig | None) -> ModelConfig | None:
-    """The model of a start as a cell continues it: without dropout, low-rank updates merged (`build.trainer`)."""
-    if model is None:
-        return None
-    if model.kind == "pointer-generator":
-        return replace(model, dropout=0.0)
-    return replace(model, dropout=None, lora=None)
 
 
 def _faults_of_decoding(comparison: Comparison, known: Sequence[Config]) -> Iterator[tuple[str, str]]:
@@ -187,64 +158,7 @@ def _test_articles(comparison: Comparison, config: Config) -> datasets.Dataset:
     return load_corpus(comparison.test_articles, split=split, limit=limit, columns_optional=True, **reading).rows
 
 
-# ---- cost -----------------------------------------------------------------------------------------------------------
-
-
-def costs(folder: Folder, cells: Sequence[Cell]) -> dict[str, Cost]:
-    """The cost of every cell that is trained, from a few updates of each kind of training; remembered in the folder.
-
-    A training that fails already has none: it is its own cell's matter.
-    """
-    path = folder.path / "costs.json"
-    written = json_object(path, FIX) if path.exists() else {}
-    try:
-        known = {name: Cost(**values) for name, values in written.items()}
-    except TypeError as error:
-        raise RecordError(f"{path}: not a file of costs; {FIX}") from error
-    timed: dict[str, tuple[float, float]] = {cell.system: (known[cell.name].update, known[cell.name].validation)
-                                             for cell in cells if cell.name in known}  # fmt: skip
-    starts = {cell.name: cell for cell in cells if cell.kind == "start"}
-    result = {}
-    with workers.pool(1, threads=1) as worker:  # as cells are trained
-        for cell in cells:
-            if cell.config is None:
-                continue
-            if cell.system not in timed:
-                start = starts[cell.after[0]] if cell.after else None
-                try:
-                    timed[cell.system] = worker.submit(time_training, dict(cell.config), start).result()
-                except UserError:
-                    continue
-            training = configs.check(dict(cell.config), cell.name).training
-            validations = 1 + training.steps // training.validate_every
-            update, validation = timed[cell.system]
-            result[cell.name] = Cost(update, validation, training.steps * update + validations * validation)
-    write_atomically(path, json.dumps({name: asdict(cost) for name, cost in (known | result).items()}).encode())
-    return result
-
-
-def time_training(values: dict[str, Any], start: Cell | None) -> tuple[float, float]:
-    """Seconds of an update and of a validation, measured with a model of the start's size."""
-    log = logging.getLogger("rlsum.readers")
-    init = checkpoint.find_or_none(str(start.model)) if start is not None else None
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as after:
-        after.callback(log.setLevel, log.level)
-        log.setLevel(logging.ERROR)  # skipped rows have been reported by the check
-        own: dict[str, Any] = {"run": folder, "training": {"tracker": None}}
-        if start is not None and init is None:  # not trained yet: weights of its size do
-            own |= {key: (start.config or {})[key] for key in ("model", "vocabulary") if key in (start.config or {})}
-        config = configs.check(merge(values, own), "timed")
-        if "model" in own:
-            config = replace(config, model=_continued(config.model))
-        known = len(build.corpus(config, "valid").rows)
-        articles, decoded = min(MEASURED, known), min(config.training.validate_decoded, known)
-        config = replace(
-            config,
-            data=replace(config.data, valid_limit=articles),
-            training=replace(config.training, validate_decoded=min(decoded, articles)),
-        )
-        update, validation = build.trainer(config, init=init.folder if init else None).timed(TIMED)
-    return update, validation * max(1.0, decoded / articles)
+# ---- plan ----------------------------------------------------------------------------------------------------------
 
 
 def plan(
@@ -256,18 +170,19 @@ def plan(
     gain: float = GAIN,
 ) -> list[Block]:
     """The tasks in order with their cost, and the power for a ``gain`` (raw) under the variances of a ``pilot``."""
-    rows = []
+    count, rows = count_of_articles(comparison, cells), []
     for number, cell in enumerate(cells):
         minutes = f"{cost[cell.name].total / 60:.1f}" if cell.name in cost else ""
         rows.append((str(number), cell.name, cell.kind, ", ".join(cell.after), minutes))
     total = sum(each.total for each in cost.values()) / 60
     trained = sum(cell.config is not None for cell in cells)
+    decoding = sum(each.decoding for each in cost.values()) / 60
     told = (
-        f"{trained} trainings, {total:.0f} minutes one after the other, at best "
-        f"{total / min(jobs, max(1, trained)):.0f} with {jobs} at a time, as busy as this machine is now: {TIMED} "
-        "timed updates and a validation of each kind, without decoding the test articles."
+        f"{trained} trainings and {count:,} test articles for each model, {total:.0f} minutes one after the other "
+        f"({decoding:.0f} of them decoding), at best {total / min(jobs, max(1, len(cost))):.0f} with {jobs} at a time, "
+        f"as busy as this machine is now: {TIMED} timed updates and a validation of each kind, and {DECODED} articles "
+        "decoded in each way; scoring is not in it."
     )
-    count = _count(comparison, cells)
     trained_on = {cell.system for cell in cells if cell.kind == "reward"}
     family = Family(max(1, len(trained_on)), 2 if any(cell.system == NONE for cell in cells) else 1)
     warnings = [f"{name} has no column in the tables: {error}" for name, error in _unloadable(comparison).items()]
@@ -280,7 +195,7 @@ def plan(
     ]
 
 
-def _count(comparison: Comparison, cells: Sequence[Cell]) -> int:
+def count_of_articles(comparison: Comparison, cells: Sequence[Cell]) -> int:
     """The number of test articles; 0 where it is not known without a model."""
     if comparison.simulate is not None:
         return comparison.simulate.test

@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
-from rlsum.compare import preflight
+from rlsum.compare import costs, preflight
 from rlsum.compare.cells import Cell, cells_of
 from rlsum.compare.config import Comparison
 from rlsum.compare.folder import Folder
@@ -65,6 +65,7 @@ def run(
     folder, cells = Folder(comparison), cells_of(comparison)
     chosen = cells if task is None else needed(cells, task)
     failed: Mapping[str, str] = {}
+    expected: dict[str, float] = {}
     folder.claim()
     if report_only:
         chosen = [cell for cell in chosen if unscored(folder, cell, retry)]
@@ -73,10 +74,15 @@ def run(
         if not all(folder.trained(cell) for cell in chosen):
             preflight.check(comparison, cells)
             if timed and task is None:
-                show(preflight.plan(comparison, cells, preflight.costs(folder, cells), jobs), console)
+                console.print(
+                    "Timing a few updates and articles of each kind, to say what all will cost ...", style="dim"
+                )
+                cost = costs.costs(folder, cells, preflight.count_of_articles(comparison, cells))
+                show(preflight.plan(comparison, cells, cost, jobs), console)
+                expected = {name: each.update for name, each in cost.items()}
             folder.claim()  # again: until something is made, another configuration may have taken the folder
     if chosen:
-        with watching(folder, chosen, console) as watch:
+        with watching(folder, chosen, console, expected) as watch:
             failed = Work(folder, cells, chosen, jobs, retry).run(watch)
     if task is not None:
         return Compared(folder.path, (), failed)

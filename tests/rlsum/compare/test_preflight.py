@@ -10,7 +10,7 @@ import comparisons
 import pytest
 from rich.console import Console
 
-from rlsum.compare import preflight
+from rlsum.compare import costs, preflight
 from rlsum.compare.cells import cells_of
 from rlsum.compare.folder import Folder
 from rlsum.errors import ConfigError
@@ -114,19 +114,23 @@ def test_a_start_with_dropout_goes_on_without_it(tmp_path):
     start["model"] = {**start["model"], "dropout": 0.3}
     folder, cells = prepared(tmp_path, start=start, rewards={"rouge-l": "rouge-l"}, controls=["none"])
     preflight.check(folder.comparison, cells)
-    assert preflight.costs(folder, cells).keys() == {cell.name for cell in cells if cell.config is not None}
+    assert costs.costs(folder, cells, 6).keys() == {cell.name for cell in cells if cell.config is not None}
 
 
 def test_a_comparison_without_faults_passes_and_has_a_cost(tmp_path):
     folder, cells = prepared(tmp_path, rewards={"rouge-l": "rouge-l"}, controls=["none"])
     preflight.check(folder.comparison, cells)
-    costs = preflight.costs(folder, cells)
-    assert set(costs) == {"start-1", "none-1", "rouge-l-1"}
+    found = costs.costs(folder, cells, 600)
+    assert set(found) == {"start-1", "none-1", "rouge-l-1"}
     assert logging.getLogger("rlsum.readers").level == logging.NOTSET  # what is read later in this process warns again
-    for cost, updates, validations in ((costs["start-1"], 4, 3), (costs["rouge-l-1"], 2, 3)):
-        assert cost.total == pytest.approx(updates * cost.update + validations * cost.validation)
-    assert preflight.costs(folder, cells) == costs  # remembered
+    for cost, updates, validations in ((found["start-1"], 4, 3), (found["rouge-l-1"], 2, 3)):
+        assert cost.total == pytest.approx(updates * cost.update + validations * cost.validation + cost.decoding)
+        assert cost.decoding > 0
+    assert costs.costs(folder, cells, 600) == found  # remembered
     text = io.StringIO()
-    show(preflight.plan(folder.comparison, cells, costs, 2), Console(file=text, width=150))
+    show(preflight.plan(folder.comparison, cells, found, 2), Console(file=text, width=150))
     assert "rouge-l-1" in text.getvalue()
+    assert "of them decoding" in text.getvalue()
+    twice = costs.costs(folder, cells, 1200)
+    assert twice["rouge-l-1"].decoding == pytest.approx(2 * found["rouge-l-1"].decoding)
     assert "One seed allows no verdict" in text.getvalue()
