@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from rewards.errors import RewardError, Unavailable, missing_package
 
@@ -23,6 +23,10 @@ Unscorable = Callable[[str], str | None]  # why a text cannot be scored; None = 
 HEADED = {"f1": "F1", "precision": "precision", "recall": "recall"}  # a direction in the heading of a column
 VERSION = "2"  # raised when a score of this package changes for the same texts and options
 SHOWN = 60  # characters of a text in a message
+
+
+# Of a value of all texts together: what it is made of, a row (k,) a text, and the value of a sum of rows.
+CorpusCounts: TypeAlias = "tuple[NDArray[np.float64], Callable[[NDArray[np.float64]], float]]"
 
 
 class Inputs(NamedTuple):

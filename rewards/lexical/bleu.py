@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rewards.errors import RewardError, Unavailable
 from rewards.lexical.words import Words, ngrams, tokenizer_of, tokenizing
-from rewards.scoring import Inputs, ReferenceReward, references_of, score_items, signature
+from rewards.scoring import CorpusCounts, Inputs, ReferenceReward, references_of, score_items, signature
 from rewards.text.languages import Code, language_of, splitter_of
 from rewards.text.words import nfc
 
@@ -78,16 +78,33 @@ class Bleu(ReferenceReward):
         It is not the mean of the scores: n-grams are counted over all texts, and an order without a match makes it 0
         unless it is smoothed. Texts without a reference that can be scored are left out.
         """
-        references = references_of(self.name, inputs)
-        usable = [[nfc(text) for text in texts if self._unscorable(text) is None] for texts in references]
-        rows = [row for row, texts in enumerate(usable) if texts]
-        metric, written = _sacrebleu(**self.options | {"effective_order": False})
-        if not rows:
-            return float("nan"), written
-        most = max(len(usable[row]) for row in rows)
-        streams = [[usable[row][n] if n < len(usable[row]) else None for row in rows] for n in range(most)]
-        candidates = [nfc(inputs.candidates[row]) for row in rows]
-        return _share(metric.corpus_score(candidates, streams)), written
+        rows, value = self.corpus_counts(inputs)
+        return value(rows.sum(axis=0)), _sacrebleu(**self.options | {"effective_order": False})[1]
+
+    def corpus_counts(self, inputs: Inputs) -> CorpusCounts:
+        """What BLEU of all texts is made of, ``(n, 2 + 2 * order)``, and BLEU of the sum of such rows.
+
+        A row has the lengths of text and reference, the n-grams that match, and all; 0 without a reference that can be
+        scored.
+        """
+        metric, _ = _sacrebleu(**self.options | {"effective_order": False})
+        counts = np.zeros((len(inputs.candidates), 2 + 2 * self.options["max_ngram_order"]))
+        for row, texts in enumerate(references_of(self.name, inputs)):
+            usable = [nfc(text) for text in texts if self._unscorable(text) is None]
+            if usable:
+                score = metric.corpus_score([nfc(inputs.candidates[row])], [[text] for text in usable])
+                counts[row] = (score.sys_len, score.ref_len, *score.counts, *score.totals)
+        return counts, self._of_counts
+
+    def _of_counts(self, counts: NDArray[np.float64]) -> float:
+        """BLEU in [0, 1] of counts ``(2 + 2 * order,)`` that are summed over texts; NaN without a reference."""
+        if not counts[1]:
+            return float("nan")
+        metric, _ = _sacrebleu(**self.options | {"effective_order": False})
+        order = self.options["max_ngram_order"]
+        known = [int(count) for count in counts]
+        options = {name: self.options[name] for name in ("smooth_method", "smooth_value", "max_ngram_order")}
+        return _share(metric.compute_bleu(known[2 : 2 + order], known[2 + order :], known[0], known[1], **options))
 
     def _score(self, candidate: str, references: list[str]) -> float:
         # The corpus of one text: sentence_score is the same and would warn at each call without effective_order.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.base import Reward
-from rewards.scoring import Inputs, Item, in_parts, references_of, signature
+from rewards.scoring import CorpusCounts, Inputs, Item, in_parts, references_of, signature
 from rewards.text.cleaning import NAME, clean, prefixes_of
 from rewards.wrappers.parts import Part, Wrapper
 
@@ -47,6 +47,12 @@ class Cleaned(Wrapper):
     def corpus(self) -> Callable[[Inputs], tuple[float, str]] | None:
         """The inner reward's one value of all texts together; None if it has none."""
         inner = getattr(self.reward, "corpus", None)
+        return None if inner is None else lambda inputs: inner(self._clean(inputs))
+
+    @property
+    def corpus_counts(self) -> Callable[[Inputs], CorpusCounts] | None:
+        """What the inner reward's value of all texts is made of; None if it has none."""
+        inner = getattr(self.reward, "corpus_counts", None)
         return None if inner is None else lambda inputs: inner(self._clean(inputs))
 
     @property

@@ -10,6 +10,8 @@ import numpy as np
 from rlsum.evaluation.statistics import LEVEL, MANY, RESAMPLES, Interval, mean_interval, paired_difference, with_holm
 from rlsum.scoring.outputs import Floats, SystemScores
 
+OF_CORPUS = " of the corpus"  # after the name of a metric: its value of all outputs together
+
 
 @dataclass(frozen=True)
 class Resampling:
@@ -70,12 +72,47 @@ def compare(system: SystemScores, baseline: SystemScores, metric: str, resamplin
     return Comparison(system.system, baseline.system, metric, *difference, len(pairs), unpaired)
 
 
+def compare_corpora(
+    system: SystemScores, baseline: SystemScores, metric: str, resampling: Resampling
+) -> Comparison | None:
+    """Compare the values of two whole corpora on the articles that both have; None where they share none.
+
+    The test swaps the outputs of random articles (Riezler and Maxwell 2005): a value of all texts has no mean of
+    articles. It has no interval.
+    """
+    (rows, value), (others, _) = system.counts[metric], baseline.counts[metric]
+    index = {item: row for row, item in enumerate(baseline.ids)}
+    pairs = [(row, index[item]) for row, item in enumerate(system.ids) if item in index]
+    if not pairs:
+        return None
+    own, other = (table[list(places)] for table, places in zip((rows, others), zip(*pairs, strict=True), strict=True))
+    found = value(own.sum(axis=0)) - value(other.sum(axis=0))
+    moved = np.random.default_rng(resampling.seed).random((resampling.resamples, len(own))) < 0.5
+    changes = moved @ (other - own)  # (resamples, counts)
+    swapped = [value(own.sum(axis=0) + change) - value(other.sum(axis=0) - change) for change in changes]
+    extreme = int((np.abs(swapped) >= abs(found) - 1e-12).sum())
+    p = (extreme + 1) / (len(swapped) + 1)
+    unpaired = len(system.ids) + len(baseline.ids) - 2 * len(pairs)
+    interval = Interval(found, np.nan, np.nan, len(pairs))
+    return Comparison(system.system, baseline.system, f"{metric}{OF_CORPUS}", interval, p, len(pairs), unpaired)
+
+
 def compare_all(systems: Sequence[SystemScores], baseline: SystemScores, resampling: Resampling) -> list[Comparison]:
-    """Every other system against ``baseline`` on every metric that both have, Holm-adjusted as one family."""
-    return with_holm(
+    """Every other system against ``baseline`` on every metric that both have, Holm-adjusted as one family.
+
+    Values of whole corpora are tested like means: what a table shows is what is tested.
+    """
+    others = [system for system in systems if system is not baseline]
+    means = [
         compare(system, baseline, metric, resampling)
-        for system in systems
-        if system is not baseline
+        for system in others
         for metric in system.metrics
         if metric in baseline.metrics
-    )
+    ]
+    whole = [
+        compare_corpora(system, baseline, metric, resampling)
+        for system in others
+        for metric in system.counts
+        if metric in baseline.counts
+    ]
+    return with_holm([*means, *(test for test in whole if test is not None)])

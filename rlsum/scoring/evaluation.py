@@ -22,7 +22,7 @@ from rlsum.pages.page import to_html, write
 from rlsum.pages.pictures import COLOURS, Mode, Picture, drawn, short_name
 from rlsum.pages.shown import Shown, frame
 from rlsum.records import Output, finite
-from rlsum.scoring.comparison import Comparison, Resampling, compare_all, intervals
+from rlsum.scoring.comparison import OF_CORPUS, Comparison, Resampling, compare_all, intervals
 from rlsum.scoring.outputs import SystemScores
 from rlsum.scoring.tables import difference_table, metric_table, property_table
 
@@ -73,6 +73,8 @@ class Evaluation(Shown):
         ]
         if self.comparisons:
             test = "Two-sided sign-flip permutation test, paired by id; Holm: adjusted for all rows of this table."
+            if any(item.metric.endswith(OF_CORPUS) for item in self.comparisons):
+                test += " Of the corpus: outputs of random articles are swapped between the two systems."
             notes = [test, *self.debris, *_unpaired(self.comparisons), *_other_references(self)]
             tables.append(difference_table(self.comparisons, f"Against {self.compared_with}", notes))
         signatures = list(self.signatures.values())
@@ -178,7 +180,7 @@ def score_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:
         for name, mean in (*evaluation.metrics[system].items(), *evaluation.properties[system].items()):
             yield system, name, *mean, len(outputs)
         for name, value in evaluation.corpus.get(system, {}).items():
-            yield system, f"{name} of the corpus", value, "", "", len(outputs), len(outputs)
+            yield system, f"{name}{OF_CORPUS}", value, "", "", len(outputs), len(outputs)
 
 
 def difference_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:

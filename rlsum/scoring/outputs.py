@@ -12,7 +12,7 @@ import numpy as np
 
 from rewards.base import Reward, Specs, Unavailable, complete, from_spec, labelled
 from rewards.references import Lists
-from rewards.scoring import Inputs, in_parts
+from rewards.scoring import CorpusCounts, Inputs, in_parts
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Floats
 from rlsum.records import ColumnCheck, Output, inputs_of, read_outputs
@@ -24,7 +24,8 @@ from rlsum.scoring.properties import PROPERTIES
 class SystemScores:
     """Scores of one system's outputs, (n,) each, NaN = undefined; ``missing``: metric -> why it cannot be computed.
 
-    ``corpus``: metric -> the one value of all outputs together, for metrics that have one beside the mean (BLEU).
+    ``corpus``: metric -> the one value of all outputs together, for metrics that have one beside the mean (BLEU);
+    ``counts``: what that is made of, by output (n, k), and the function of their sum.
     """
 
     system: str
@@ -33,6 +34,7 @@ class SystemScores:
     properties: dict[str, Floats]
     missing: dict[str, str] = field(default_factory=dict)
     corpus: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, CorpusCounts] = field(default_factory=dict)
 
 
 def check_columns(systems: Mapping[str, Sequence[Output]], rewards: Mapping[str, Reward]) -> None:
@@ -60,9 +62,10 @@ def score_system(
                 raise
             unavailable[label] = str(error)
     ids = tuple(output.id for output in outputs)
-    whole = {label: getattr(rewards[label], "corpus", None) for label in columns}
-    corpus = {label: of_all(inputs)[0] for label, of_all in whole.items() if of_all is not None}
-    return SystemScores(system, ids, columns, measure_properties(outputs), unavailable, corpus)
+    whole = {label: getattr(rewards[label], "corpus_counts", None) for label in columns}
+    counts = {label: of_all(inputs) for label, of_all in whole.items() if of_all is not None}
+    corpus = {label: value(rows.sum(axis=0)) for label, (rows, value) in counts.items()}
+    return SystemScores(system, ids, columns, measure_properties(outputs), unavailable, corpus, counts)
 
 
 def load_available(specs: Specs, language: str | None = None) -> tuple[dict[str, Reward], dict[str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rlsum.evaluation.statistics import Interval
 from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, interval_cell, p_text
-from rlsum.scoring.comparison import Comparison
+from rlsum.scoring.comparison import OF_CORPUS, Comparison
 from rlsum.scoring.properties import PROPERTIES
 
 ALPHA = 0.05
@@ -43,7 +43,7 @@ def metric_table(
     )
     reasons = tuple(f"{name}: {reason}" for name, reason in missing.items())
     header = (*metrics, *whole, *missing)
-    suffixes = (*("" for _ in metrics), *(" of the corpus" for _ in whole), *("" for _ in missing))
+    suffixes = (*("" for _ in metrics), *(OF_CORPUS for _ in whole), *("" for _ in missing))
     titles = (names.get(name, name) + suffix for name, suffix in zip(header, suffixes, strict=True))
     return Table(caption, ("system", *titles), cells, (*notes, *reasons))
 
@@ -94,6 +94,7 @@ def comparison_cell(comparison: Comparison) -> Cell:
     """A signed difference with its interval, marked where the two are shown to differ."""
     mean, low, high = (value * SCALE for value in comparison.interval[:3])
     few = "too few items for an interval" if math.isnan(low) and not math.isnan(mean) else ""
+    few = "no interval" if comparison.metric.endswith(OF_CORPUS) else few
     return difference_cell(mean, low, high, mark=comparison.p_holm <= ALPHA, note=few)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,11 +19,12 @@ from rlsum.config import Config
 from rlsum.generation.options import Generating, decoding_of
 from rlsum.pages.table import joined
 from rlsum.records import Output, read_outputs
-from rlsum.scoring.degeneration import SIGNS, Limits, degeneration
+from rlsum.scoring.degeneration import MOSTLY, SIGNS, Limits, degeneration
 from rlsum.scoring.properties import copy_rate, novelty
 from rlsum.training import checkpoint
 
 EXTRACT = 0.95, 0.1  # at least so many words copied, at most so many bigrams new: an extract
+ALONE, GLUED = re.compile(r"\w\s[.,;:!?](?:\s|$)"), re.compile(r"\w[.,;:!?](?:\s|$)")
 COPYING = {"copy-rate": copy_rate, "novelty": novelty}
 
 
@@ -47,11 +50,36 @@ class Signs:
         return "" if self.limit is None else f" ({self.limit} tokens)"
 
 
+class Spelling(NamedTuple):
+    """How most texts of a system are written; None where they do not show it."""
+
+    cased: bool
+    split: bool | None
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Spelling:
+        """``split``: whether a space is before the marks that follow words, as a tokenizer leaves it."""
+        cased = sum(text != text.lower() for text in texts) > MOSTLY * len(texts)
+        alone, glued = (sum(map(len, map(mark.findall, texts))) for mark in (ALONE, GLUED))
+        return cls(cased, None if not alone + glued else alone > glued)
+
+    def unlike(self, other: Spelling) -> list[str]:
+        """In what the texts differ from others; [] for the same."""
+        words = ["cased" if self.cased else "lower-cased"] if self.cased != other.cased else []
+        if None not in (self.split, other.split) and self.split != other.split:
+            words.append("tokenised, with spaces before marks" if self.split else "not tokenised")
+        return words
+
+
 @dataclass(frozen=True)
 class Read:
-    """What reading all summaries found: the signs of each system and of the references, and how much these copy."""
+    """What reading all summaries found: the signs of each system and of the references, and how much these copy.
+
+    ``spelling``: how each system writes words, where case and marks matter.
+    """
 
     systems: dict[str, Signs] = field(default_factory=dict)
+    spelling: dict[str, Spelling] = field(default_factory=dict)
     references: dict[str, float] = field(default_factory=dict)
     copied: dict[str, float] = field(default_factory=dict)
 
@@ -73,6 +101,7 @@ def read_texts(folder: Folder, cells: Sequence[Cell], results: Results) -> Read:
         outputs = read_outputs(path)
         if not read.references and any(output.references for output in outputs):
             _add_references(read, outputs, language)
+        read.spelling.setdefault(cell.system, Spelling.of([output.candidate for output in outputs]))
         limits = limits_of(folder, cell, results.method)
         known = read.systems.setdefault(cell.system, Signs(results.systems[cell.system].title, {}, limits.longest))
         known.shares[cell.seed] = degeneration(outputs, limits, language)
@@ -142,6 +171,18 @@ def findings_of_texts(read: Read, results: Results) -> Iterator[str]:
         names = "no words, marks or stop words alone, repetition, one text for many articles, most cut at the limit"
         yield f"All systems write texts: signs of degeneration ({names}) are rare."
     yield from _copying(read, results)
+    yield from _spelled(read, results)
+
+
+def _spelled(read: Read, results: Results) -> Iterator[str]:
+    """Outputs of other systems that are written unlike those of the models: what was measured is not the same."""
+    of_models = next((read.spelling[system.name] for system in results.compared if system.name in read.spelling), None)
+    for name, spelling in read.spelling.items():
+        if of_models is not None and results.systems[name].kind == "outputs" and (words := spelling.unlike(of_models)):
+            yield (
+                f"The summaries of {results.systems[name].title} are {joined(words)}, unlike those of the models: its "
+                "length, properties and scores by metrics that read case or marks are not comparable with theirs."
+            )
 
 
 def _copying(read: Read, results: Results) -> Iterator[str]:

@@ -3,8 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import rewards
+from rlsum.records import Output
 from rlsum.scoring.comparison import Resampling, compare, compare_all, intervals
-from rlsum.scoring.outputs import SystemScores
+from rlsum.scoring.outputs import SystemScores, score_system
 
 
 def scores(system: str, ids: str, values: list[float]) -> SystemScores:
@@ -53,3 +55,36 @@ def test_difference_pairs_the_items():
     interval, p = Resampling().difference(a + 1, a)
     assert interval == (1.0, 1.0, 1.0, 6)
     assert p == pytest.approx(2 / 64)
+
+
+def test_the_value_of_a_corpus_is_tested_as_it_is_shown():
+    reward = rewards.from_spec("bleu")
+    draw = np.random.default_rng(3)
+    references = [" ".join(draw.choice([*"abcdefgh"], 12)) for _ in range(40)]
+
+    def outputs(system, kept):
+        texts = [" ".join(word if draw.random() < kept else "x" for word in text.split()) for text in references]
+        rows = (
+            Output(str(n), "", (text,), own, system)
+            for n, (text, own) in enumerate(zip(references, texts, strict=True))
+        )
+        return score_system(system, list(rows), {"bleu": reward})
+
+    good, bad, same = outputs("good", 0.95), outputs("bad", 0.7), outputs("same", 0.7)
+    resampling = Resampling(resamples=500)
+    tests = {(test.system, test.metric): test for test in compare_all([good, bad, same], bad, resampling)}
+    of_good, of_same = tests["good", "bleu of the corpus"], tests["same", "bleu of the corpus"]
+    assert of_good.interval.mean == pytest.approx(good.corpus["bleu"] - bad.corpus["bleu"])
+    assert np.isnan(of_good.interval.low)
+    assert of_good.p == pytest.approx(1 / 501)
+    assert of_same.p > 0.05
+    assert of_good.shared == of_good.interval.n == 40
+
+
+def test_corpora_are_compared_on_the_articles_that_both_have():
+    reward = rewards.from_spec("bleu")
+    texts = ["a b c d e f", "g h i j k l", "a c e g i k m"]
+    rows = [Output(str(n), "", (text,), text, "all") for n, text in enumerate(texts)]
+    whole, part = (score_system(name, chosen, {"bleu": reward}) for name, chosen in (("all", rows), ("part", rows[1:])))
+    (_, found) = compare_all([whole, part], whole, Resampling(resamples=10))
+    assert (found.metric, found.shared, found.unpaired, found.interval.mean) == ("bleu of the corpus", 2, 1, 0.0)

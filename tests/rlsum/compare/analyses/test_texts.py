@@ -96,3 +96,22 @@ def test_extracts_are_called_so(tmp_path):
         assert f"{100 * copied:.1f}% are in the article" in said
         assert "of the references 100.0%" in said
         assert said.endswith("extracts, whatever they are trained on.") == extracts
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (str.lower, None),
+        (str.title, "are cased, unlike"),
+        (lambda text: text.replace(" .", "."), "are not tokenised, unlike"),
+        (lambda text: text.title().replace(" .", "."), "are cased and not tokenised, unlike"),
+        (lambda text: text.replace(" .", ""), None),  # no mark shows it
+    ],
+)
+def test_outputs_of_other_systems_that_are_written_otherwise_are_marked(tmp_path, change, words):
+    _, results, folder, cells = read(tmp_path, lambda cell, number: ordinary(number))
+    cell = next(cell for cell in cells if cell.system == "oracle")
+    texts = (Output(f"test-{n}", f"article {n}", (ordinary(n),), change(ordinary(n)), "oracle") for n in range(40))
+    write_outputs(folder.outputs(cell)["beam"], texts)
+    lines = [line for line in findings_of_texts(read_texts(folder, cells, results), results) if "unlike" in line]
+    assert [words in line for line in lines if "of oracle" in line] == ([True] if words else [])
