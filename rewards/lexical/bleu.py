@@ -46,7 +46,7 @@ class Bleu(ReferenceReward):
         cut = {"max_ngram_order": max_ngram_order, "effective_order": effective_order, "lowercase": lowercase}
         if tokenize == "auto":
             tokenize = "zh" if language == "zh" else "char" if splitter_of(language) == "character" else "13a"
-        self.options = {"tokenize": tokenize, **smoothing, **cut}
+        self.options: dict[str, Any] = {"tokenize": tokenize, **smoothing, **cut}
         self.language = language
         _sacrebleu(**self.options)  # raises now if the tokenizer needs a package that is not installed
 

@@ -45,7 +45,7 @@ class Sign:
 
 SIGNS: dict[str, Sign] = {
     "empty": Sign("have no word", 0.02),
-    "marks": Sign("have a mark for every two words or more", 0.05),
+    "marks": Sign("have more than a mark for every two words", 0.05),
     "function words": Sign("have hardly a word but stop words", 0.05),
     "repetition": Sign("say the same words again and again", 0.15),
     "same": Sign("are word for word that of another article", 0.2),
