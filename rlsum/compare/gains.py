@@ -89,6 +89,7 @@ def _picture(
         axes.set_xlim(*span)
         axes.set_ylim(len(tests) - 0.4, -0.7)
         axes.set_yticks([])
+        axes.spines["left"].set_visible(False)
         axes.set_xlabel(f"gain over {short_name(start.title)}, x {SCALE}")
 
     size = (WIDTH, AROUND + ROW * len(tests))

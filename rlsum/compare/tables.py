@@ -94,7 +94,7 @@ def verdict_table(results: Results, margin: float | None = None) -> Table:
     note = (
         f"Each system on the reward that it was trained on, x {SCALE}, paired by seed and article. Better: above "
         f"{joined([other.title for other in others])}, p <= {ALPHA} after Holm's correction for the rows; worse: below "
-        "one of them, corrected for all tests of the table."
+        "one of them, corrected for all tests of the table. Bold: such a verdict; p beside a gain is not corrected."
     )
     one = "With one seed a p-value is about these models: it allows no verdict about what they were trained on."
     less = f"A loss of {(margin or 0) * SCALE:g} points or more is ruled out: one-sided, Holm's correction, too."
@@ -151,11 +151,12 @@ def difference_table(results: Results, other: str) -> Table:
 
 
 def gain_cell(test: Contrast | None) -> Cell:
-    """A signed difference with its interval, marked where the two differ."""
+    """A signed difference with its interval, marked where the two differ after Holm's correction."""
     if test is None:
         return Cell(UNDEFINED)
     mean, low, high = (SCALE * value for value in (test.difference.mean, test.difference.low, test.difference.high))
-    return difference_cell(mean, low, high, mark=test.shown, note=test.partial)
+    corrected = not math.isnan(test.difference.p_holm)
+    return difference_cell(mean, low, high, mark=test.shown and corrected, note=test.partial)
 
 
 def properties(results: Results) -> Table:

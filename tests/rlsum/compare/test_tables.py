@@ -1,15 +1,25 @@
 """Tables of a comparison that are made of training logs."""
 
-from rlsum.compare.tables import costs
+import comparisons
+
+from rlsum.compare.results import gather
+from rlsum.compare.tables import costs, verdict_table
 from rlsum.pages.table import UNDEFINED
 
 
 def test_costs_are_those_of_the_log_and_rows_without_rewards_have_no_share():
     lines = [{"kind": "train", "step": step, "updates_per_second": 0.5, "tokens_per_second": 70} for step in (3, 6)]
     rewarded = [{**line, "reward_share": 0.25} for line in lines]
-    table = costs({"continued likelihood": [lines], "rouge-l": [rewarded, rewarded]})
+    table = costs({"continued likelihood": [lines], "rouge-l": [rewarded, rewarded]}, {"rouge-l": [4, 0]})
     assert table.header[-1] == "reward, % of the time"
     assert [[cell.text for cell in row] for row in table.rows] == [
-        ["continued likelihood", "6", "2.00", "0.2", "70", UNDEFINED],
-        ["rouge-l", "6", "2.00", "0.2", "70", "25"],
+        ["continued likelihood", UNDEFINED, "6", "2.00", "0.2", "70", UNDEFINED],
+        ["rouge-l", "4, 0", "6", "2.00", "0.2", "70", "25"],
     ]
+
+
+def test_in_the_table_of_verdicts_bold_is_a_verdict_and_no_gain(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, {"rouge-l": 0.2})
+    table = verdict_table(gather(folder, cells, "beam"))
+    marked = {(row[0].text, cell.text) for row in table.rows for cell in row if cell.mark}
+    assert marked == {("rouge-l", "better")}

@@ -46,7 +46,9 @@ def test_a_system_that_writes_no_text_is_named_first_and_others_are_not(tmp_path
 
     found, results, _, _ = read(tmp_path, texts)
     said = list(findings(results, texts=found))
-    assert said[0] == ("Read the summaries before the scores: of rouge-l 100% have more than a mark for every two words.")
+    assert said[0].startswith(
+        "Read the summaries before the scores: of rouge-l 100% have more than a mark for every two"
+    )
     assert not any("All systems write texts" in line for line in said)
 
 
