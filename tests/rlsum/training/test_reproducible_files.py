@@ -29,7 +29,12 @@ def folders(tmp_path_factory):
     (place / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     shared = {
         "data": {"train": str(place / "news.jsonl"), "valid": str(place / "news.jsonl"), "max_source": 40},
-        "objective": {"kind": "mixed", "reward": "weighted(rouge-l=0.5, rouge-1=0.5)", "samples": 2, "kl": 0.1},
+        "objective": {
+            "kind": "mixed",
+            "reward": "weighted(pretrained:vowels=0.5, rouge-1=0.5)",
+            "samples": 2,
+            "kl": 0.1,
+        },
         "training": {"steps": 2, "batch_size": 2, "validate_every": 1, "log_every": 1},
         "decoding": {"max_length": 6},
         "metrics": ["rouge-l", "bleu"],
@@ -42,7 +47,10 @@ def folders(tmp_path_factory):
         for name, model in models.items():
             config = yaml.safe_dump({**shared, "run": name, "model": model})
             (folder / f"{name}.yaml").write_text(config, encoding="utf-8")
-        environment = os.environ | {"PYTHONHASHSEED": seed, "HF_DATASETS_CACHE": str(place / "cache")}
+        path = os.pathsep.join([str(Path(pretrained.__file__).parent), *sys.path])
+        environment = (
+            os.environ | {"PYTHONPATH": path} | {"PYTHONHASHSEED": seed, "HF_DATASETS_CACHE": str(place / "cache")}
+        )
         command = [sys.executable, "-c", RUNS]
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
