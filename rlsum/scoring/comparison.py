@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from rewards.documentation import stated_range
 from rlsum.evaluation.statistics import LEVEL, MANY, RESAMPLES, Interval, mean_interval, paired_difference, with_holm
 from rlsum.scoring.outputs import Floats, SystemScores
+from rlsum.scoring.properties import PROPERTIES
+
+ANY = (-np.inf, np.inf)
 
 OF_CORPUS = " of the corpus"  # after the name of a metric: its value of all outputs together
 
@@ -27,9 +31,11 @@ class Resampling:
         drawn = f"studentised bootstrap, {self.resamples:,} resamples, seed {self.seed}"
         return f"beneath each mean its {self.level:.0%} interval ({drawn}; from {MANY:,} scores on normal)"
 
-    def interval(self, values: Floats) -> Interval:
-        """The interval of the mean of ``values`` (n,)."""
-        return mean_interval(values, level=self.level, resamples=self.resamples, seed=self.seed)
+    def interval(self, values: Floats, span: tuple[float, float] = ANY) -> Interval:
+        """The interval of the mean of ``values`` (n,), cut to ``span``: that of few may leave what a score can be."""
+        found = mean_interval(values, level=self.level, resamples=self.resamples, seed=self.seed)
+        low, high = np.clip(found[1:3], *span).tolist()
+        return found._replace(low=low, high=high)
 
     def difference(self, a: Floats, b: Floats) -> tuple[Interval, float]:
         """The mean of ``a - b``, both (n,), with its interval, and its two-sided permutation p-value."""
@@ -54,9 +60,15 @@ class Comparison:
     p_holm: float = float("nan")
 
 
-def intervals(columns: dict[str, Floats], resampling: Resampling) -> dict[str, Interval]:
-    """The mean and interval of every column of scores (n,)."""
-    return {name: resampling.interval(values) for name, values in columns.items()}
+def intervals(
+    columns: Mapping[str, Floats], resampling: Resampling, signatures: Mapping[str, str] | None = None
+) -> dict[str, Interval]:
+    """The mean and interval of every column of scores (n,), within what the metric of a signature, or the property,
+    can be.
+    """
+    spans = {name: each.range for name, each in PROPERTIES.items()}
+    spans |= {name: stated_range(text.partition("|")[0]) for name, text in (signatures or {}).items()}
+    return {name: resampling.interval(values, spans.get(name, ANY)) for name, values in columns.items()}
 
 
 def compare(system: SystemScores, baseline: SystemScores, metric: str, resampling: Resampling) -> Comparison:

@@ -136,7 +136,7 @@ def evaluate(
     references = (next(iter(output.references), output.candidate) for each in outputs.values() for output in each)
     return Evaluation(
         outputs,
-        {system: intervals(each.metrics, resampling) for system, each in scores.items()},
+        {system: intervals(each.metrics, resampling, signatures) for system, each in scores.items()},
         {system: intervals(each.properties, resampling) for system, each in scores.items()},
         compare_all(list(scores.values()), scores[compared_with], resampling),
         compared_with,

@@ -25,7 +25,7 @@ from rlsum.evaluation.rows import Floats
 from rlsum.files import check_free
 from rlsum.pages.blocks import Block, Bullets
 from rlsum.pages.shown import Advance, Shown, frame, quiet
-from rlsum.scoring.comparison import Resampling
+from rlsum.scoring.comparison import Resampling, intervals
 from rlsum.scoring.debris import Survey
 from rlsum.scoring.journal import Journal
 from rlsum.scoring.pairs import Listed, Pairs, Records, Row, changed_metrics, texts_of, write_signatures
@@ -63,7 +63,9 @@ class Scored(Shown):
     def blocks(self, long_signatures: bool = False) -> list[Block]:
         """Means x 100 with intervals, a row a system; then signatures, with the number of undefined scores."""
         means = {
-            system: {label: self.resampling.interval(np.frombuffer(scores[label])) for label in self.headings}
+            system: intervals(
+                {label: np.frombuffer(scores[label]) for label in self.headings}, self.resampling, self.signatures
+            )
             for system, scores in self.by_system.items()
         }
         sizes = {system: len(next(iter(each.values()))) for system, each in self.by_system.items()}

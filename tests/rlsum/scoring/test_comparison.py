@@ -49,6 +49,13 @@ def test_intervals_of_every_column():
     assert found["gap"].n == 1
 
 
+def test_an_interval_ends_where_a_score_ends():
+    low = np.array([0.0, 0.001, 0.0, 0.02, 0.0, 0.3, 0.0, 0.001])
+    found = intervals({"m": low, "other": low}, Resampling(), {"m": "rouge-2|direction:f1", "other": "own:metric|v:1"})
+    assert found["m"].low == 0 or found["m"].high == 1
+    assert found["other"].low < 0 or found["other"].high > 1
+
+
 def test_difference_pairs_the_items():
     # The items differ wildly, the pairs by 1 exactly: an unpaired interval would be wide.
     a = np.array([100.0, 0.0, 50.0, np.nan, 20, 90, 3])

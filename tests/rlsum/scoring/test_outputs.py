@@ -7,6 +7,7 @@ import pytest
 
 from rewards import base
 from rewards.base import EncoderMissing
+from rewards.scoring import BaseReward
 from rlsum.errors import RecordError
 from rlsum.records import Output, write_outputs
 from rlsum.scoring.outputs import (
@@ -23,36 +24,36 @@ def output(identity: str, candidate: str, system: str = "s", reference: str = "a
     return Output(identity, "a b c d", (reference,), candidate, system)
 
 
-class Overlap:
+class Overlap(BaseReward):
     """Words that the candidate shares with its first reference; undefined without a reference."""
 
     name = "overlap"
     signature = "overlap"
 
-    def __call__(self, candidates, references=None, sources=None):
+    def scores(self, inputs):
         return np.array(
             [
                 len(set(text.split()) & set(first.split())) if first else np.nan
-                for text, (first, *_) in zip(candidates, references, strict=True)
+                for text, (first, *_) in zip(inputs.candidates, inputs.references, strict=True)
             ]
         )
 
-    def undefined(self, candidate, references=None):
-        return None if references[0] else "its reference is empty"
+    def reason(self, item):
+        return None if item.references[0] else "its reference is empty"
 
 
 class Absent(Overlap):
-    def __call__(self, candidates, references=None, sources=None):
+    def scores(self, inputs):
         raise EncoderMissing("install it")
 
 
 class Broken(Overlap):
-    def __call__(self, candidates, references=None, sources=None):
+    def scores(self, inputs):
         raise MemoryError("too long")
 
 
 class Short(Overlap):
-    def __call__(self, candidates, references=None, sources=None):
+    def __call__(self, candidates, references=None, sources=None, columns=None):
         return np.zeros(1)
 
 
