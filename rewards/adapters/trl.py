@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,21 +52,20 @@ class RewardFunction:
     ) -> list[float | None]:
         """A score for each completion; None if it is undefined, which TRL leaves out of its sums.
 
-        A completion is a text or, in a conversation, a list of messages, whose contents count. TRL passes every column
-        as a keyword. Raises RewardError for a missing column, and for a reference or source that is not text.
+        A completion is a text or, in a conversation, a list of messages, of which those of the assistant count, not
+        what tools answer. TRL passes every column as a keyword. Raises RewardError for a missing column, and for a
+        reference or source that is not text.
         """
         given: dict[str, Any] = {name: values for name, values in columns.items() if name not in OF_TRL}
-        given["completions"] = completions
-        for name in ("completions", self.scored.sources):
-            if name in given:
-                given[name] = [_text(value) for value in given[name]]
+        if self.scored.sources in given:
+            given[self.scored.sources] = [_text(value) for value in given[self.scored.sources]]
+        given["completions"] = [_text(value, "assistant") for value in completions]
         self._warn(given["completions"])
         total, parts = in_parts(self.reward, self.scored.inputs(given))
         log: Any = columns.get("log_metric")
         for part, scores in parts.items() if log is not None else ():
-            mean = _mean(scores)
-            if not math.isnan(mean):
-                log(f"rewards/{self.__name__}/{part}/mean", mean)
+            if len(defined := scores[~np.isnan(scores)]):
+                log(f"rewards/{self.__name__}/{part}/mean", float(defined.mean()))
         return [None if score != score else float(score) for score in total]
 
     def _warn(self, completions: Sequence[str]) -> None:
@@ -95,16 +93,11 @@ def written(reward: Any) -> str:
     return str(getattr(reward, "heading", reward.name))
 
 
-def _mean(scores: Any) -> float:
-    defined = scores[~np.isnan(scores)]
-    return float(defined.mean()) if len(defined) else math.nan
-
-
-def _text(value: Any) -> Any:
-    """A text, or the contents of a conversation's messages, joined by line breaks; anything else as it is."""
-    if isinstance(value, str) or not isinstance(value, Sequence):
+def _text(value: Any, role: str = "") -> Any:
+    """A text, or the contents of a conversation's messages (of ``role``), in lines; anything else as it is."""
+    if not isinstance(value, list) or not all(isinstance(message, Mapping) for message in value):
         return value
-    contents = (_content(message.get("content")) for message in value)
+    contents = (_content(message.get("content")) for message in value if role in ("", message.get("role", role)))
     return "\n".join(text for text in contents if text is not None)
 
 

@@ -9,27 +9,22 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 NAME = "clean-1"  # raised when any text comes out differently
-SHARED = 0.9  # the least share of texts that begin alike for their beginning to be a prefix
-FEWEST = 5  # texts without which no beginning is shared
-LONGEST = 80  # characters of a prefix
+PREFIX = "shared prefix"
 
 
 class Rule(NamedTuple):
-    """``apply`` takes signs other than white space away, or returns the text as it is.
+    """``apply`` takes signs other than white space away, or returns the text as it is: where it has none of ``signs``.
 
-    ``signs``: it leaves a text that has none of these. ``example``: a text, and what becomes of it.
+    The table in docs/rewards.md says what each of them does, with an example.
     """
 
     name: str
     signs: str
     apply: Callable[[str], str]
-    does: str
-    example: tuple[str, str]
 
 
 def clean(text: str, prefixes: Sequence[str] = ()) -> str:
@@ -61,18 +56,6 @@ def cleaned(text: str, prefixes: Sequence[str] = ()) -> tuple[str, dict[str, str
     return text, found
 
 
-def beginnings(text: str) -> Iterator[str]:
-    """The starts of a text that could be a prefix: up to a colon, a dash, a bracket or the end of a line."""
-    for end in BOUNDARY.finditer(text[: LONGEST + 1]):
-        yield text[: end.end()].rstrip()
-
-
-def shared_prefix(counts: Counter[str], texts: int) -> str:
-    """The longest of the ``beginnings`` that nearly all ``texts`` have, by the number that have them; "" if none."""
-    common = [start for start, count in counts.items() if texts >= FEWEST and count >= SHARED * texts]
-    return max(common, key=len, default="")
-
-
 def prefixes_of(given: str | Iterable[str] | None) -> tuple[str, ...]:
     """Prefixes as an option has them: texts, or one text with ``|`` between them."""
     texts = given.split("|") if isinstance(given, str) else given or ()
@@ -89,9 +72,9 @@ def _changed(before: str, after: str) -> str:
 # ---- the rules ---------------------------------------------------------------------------------------------------
 
 THINKING = re.compile(
-    r"<(?P<a>/?)(?:think(?:ing)?|thoughts?|analysis|reasoning|reflection|scratchpad|seed:think)(?:\s[^<>\n]*)?>"
-    r"|◁(?P<b>/?)think(?:ing)?▷|\[(?P<c>/?)THINK\]|<\|(?P<d>begin|end)_of_thought\|>"
-    r"|<\|channel\|>\s*(?P<e>analysis|commentary|final)\b",
+    r"< ?/? ?(?:think(?:ing)?|thoughts?|analysis|reasoning|reflection|scratchpad|seed:think)(?:\s[^<>\n]*)?>"
+    r"|◁/?think(?:ing)?▷|\[/?THINK\]|<\|(?:begin|end)_of_thought\|>"
+    r"|<\|channel\|>\s*(?P<channel>analysis|commentary|final)\b",
     re.IGNORECASE,
 )
 
@@ -99,31 +82,20 @@ THINKING = re.compile(
 def _without_thinking(text: str) -> str:
     """What is outside the blocks. One that never ends runs to the end; one that never starts, from the start.
 
-    A block with more starts than ends runs to the last end.
+    A block with more starts than ends runs to the last end. Channels do not nest.
     """
-    kept: list[str] = []
-    start, depth, last = 0, 0, None
+    kept, start, depth, ended = "", 0, 0, True
     for tag in THINKING.finditer(text):
-        if tag["e"]:
-            opens = tag["e"].lower() != "final"
-            depth = min(depth, 0 if opens else 1)  # channels do not nest
-            if not opens and not depth:
-                continue
-        else:
-            opens = not (tag["a"] or tag["b"] or tag["c"] or tag["d"] == "end")
-        if opens:
+        channel, written = tag["channel"], tag[0].lower().replace(" ", "")
+        if not (written.endswith("final") if channel else written[1] == "/" or "|end_of" in written):
             if not depth:
-                kept.append(text[start : tag.start()])
-                last = None
-            depth += 1
-        else:
-            if not depth:
-                kept.clear()
-            depth = max(0, depth - 1)
-            start = last = tag.end()
-    if not depth or last is not None:
-        kept.append(text[start:])
-    return "".join(kept)
+                kept, ended = kept + text[start : tag.start()], False
+            depth = 1 if channel else depth + 1
+        elif depth or not channel:
+            kept = kept if depth else ""
+            depth = 0 if channel else max(0, depth - 1)
+            start, ended = tag.end(), True
+    return kept + text[start:] if ended else kept
 
 
 # Which of them end a sentence, so that a line ends there.
@@ -270,42 +242,12 @@ def _without_preamble(text: str) -> str:
 
 
 RULES = (
-    Rule(
-        "thinking",
-        "<◁[",
-        _without_thinking,
-        "a block is left out, up to the end of the text if it never ends",
-        ("<think>Short.</think>A cat.", "A cat."),
-    ),
-    Rule(
-        "special tokens",
-        "<[@#",
-        _without_tokens,
-        "left out; a line ends at those of sentences",
-        ("<s> A cat. </s> <pad>", "A cat."),
-    ),
-    Rule(
-        "word pieces",
-        "@#▁Ġ",
-        _joined,
-        "joined to words: of BPE, wordpiece, sentencepiece",
-        ("un@@ believ@@ able", "unbelievable"),
-    ),
-    Rule("written escapes", "\\", _unescaped, "become what they stand for", ("A cat.\\nA dog.", "A cat.\nA dog.")),
-    Rule("HTML entities", "&", _without_entities, "become what they stand for", ("Tom &amp; Co", "Tom & Co")),
-    Rule("HTML tags", "<", _without_tags, "left out; a line ends at those of blocks", ("<p>A <b>cat</b></p>", "A cat")),
-    Rule(
-        "Markdown", "*#`_~]+•", _without_markdown, "its text remains", ("**A cat** [sat](https://x.org)", "A cat sat")
-    ),
-    Rule(
-        "preamble",
-        ":\uff1a\n;-\u2013\u2014",
-        _without_preamble,
-        "left out: what announces a summary",
-        ("Here is a summary: A cat.", "A cat."),
-    ),
-)
-PREFIX = "shared prefix"
-BOUNDARY = re.compile(
-    r"(?<=\S)(?:[:\uff1a>|\]]|\s[-\u2013\u2014]+|[\)\]]\s[-\u2013\u2014]+)(?=\s|$)|(?<=\S)\n|[:\uff1a](?=\S)"
+    Rule("thinking", "<◁[", _without_thinking),
+    Rule("special tokens", "<[@#", _without_tokens),
+    Rule("word pieces", "@#▁Ġ", _joined),
+    Rule("written escapes", "\\", _unescaped),
+    Rule("HTML entities", "&", _without_entities),
+    Rule("HTML tags", "<", _without_tags),
+    Rule("Markdown", "*#`_~]+•", _without_markdown),
+    Rule("preamble", ":\uff1a\n;-\u2013\u2014", _without_preamble),
 )

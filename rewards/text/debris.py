@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from rewards.text.cleaning import PREFIX, RULES, beginnings, cleaned, shared_prefix
+from rewards.text.cleaning import PREFIX, RULES, cleaned
 
 LEAST = 0.02  # the least share of rows for a notice, which one row among several is not
-NAMES = (*(rule.name for rule in RULES), PREFIX)
 PREFIX_ROWS = 10_000  # rows whose texts are searched for a shared beginning
+SHARED = 0.9  # the least share of texts that begin alike for their beginning to be a prefix
+FEWEST = 5  # texts without which no beginning is shared
+LONGEST = 80  # characters of a prefix
+# What a prefix ends with: a colon, a dash, a bracket, the end of a line.
+BOUNDARY = re.compile(
+    r"(?<=\S)(?:[:\uff1a>|\]]|\s[-\u2013\u2014]+|[\)\]]\s[-\u2013\u2014]+)(?=\s|$)|(?<=\S)\n|[:\uff1a](?=\S)"
+)
 
 
 @dataclass
 class Column:
     """What cleaning finds in the texts of one column: rule -> number of rows, and its first example."""
 
-    name: str
+    name: str = ""
     rows: int = 0
     found: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
@@ -34,39 +41,40 @@ class Column:
             found.update(changed)
             self.emptied += bool(changed) and not without
             if self.rows < PREFIX_ROWS and without and hash(without) not in self.seen:
-                self.starts.update(set(beginnings(without)))
+                ends = (match.end() for match in BOUNDARY.finditer(without[: LONGEST + 1]))
+                self.starts.update({without[:end].rstrip() for end in ends})
                 self.seen.add(hash(without))
         self.found.update(found)
         self.rows += 1
 
     @property
     def prefix(self) -> str:
-        """What nearly all texts begin with up to a boundary, once they are clean; "" if nothing."""
-        return shared_prefix(self.starts, len(self.seen))
+        """The longest beginning, up to a boundary, of nearly all different texts once they are clean; "" if none."""
+        texts = len(self.seen)
+        common = [start for start, count in self.starts.items() if texts >= FEWEST and count >= SHARED * texts]
+        return max(common, key=len, default="")
 
     def counts(self, least: float = 0.0, prefix: bool = True) -> list[str]:
         """`Markdown in 20 of 80 rows ('**Cats**')` for whatever is in ``least`` of the rows or more.
 
         ``prefix``: a beginning that texts share counts, too.
         """
-        rows = dict.fromkeys(self.found, self.rows) | {PREFIX: len(self.seen)}
-        found = self.found + Counter({PREFIX: self.starts[self.prefix]} if prefix and self.prefix else {})
-        examples = {**self.examples, PREFIX: self.prefix}
         lines = [
-            f"{rule} in {count:,} of {rows[rule]:,} rows ({examples[rule]!r})"
-            for rule in NAMES
-            if (count := found[rule]) and count >= least * rows[rule] and (count > 1 or rows[rule] == 1)
+            f"{rule.name} in {count:,} of {self.rows:,} rows ({self.examples[rule.name]!r})"
+            for rule in RULES
+            if (count := self.found[rule.name]) >= max(least * self.rows, min(self.rows, 2), 1)
         ]
-        return (
-            [*lines, f"nothing else in {self.emptied:,} text{'s' * (self.emptied > 1)}"]
-            if lines and self.emptied
-            else lines
-        )
+        if prefix and self.prefix:
+            count = f"{self.starts[self.prefix]:,} of {len(self.seen):,} different texts"
+            lines.append(f"{PREFIX} in {count} ({self.prefix!r})")
+        if lines and self.emptied:
+            lines.append(f"nothing else in {self.emptied:,} text{'s' * (self.emptied > 1)}")
+        return lines
 
 
-def column_of(texts: Iterable[str], name: str = "") -> Column:
+def column_of(texts: Iterable[str]) -> Column:
     """A column of one text a row."""
-    column = Column(name)
+    column = Column()
     for text in texts:
         column.add([text])
     return column

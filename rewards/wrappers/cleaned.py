@@ -71,15 +71,14 @@ class Cleaned(Wrapper):
         return self.reward.undefined(*self._clean(item.inputs()).item(0))
 
     def _clean(self, inputs: Inputs) -> Inputs:
-        texts = [clean(text, self.prefixes) for text in inputs.candidates]
-        references, sources = inputs.references, inputs.sources
+        candidates, references = self._texts(inputs.candidates), inputs.references
         if references is not None:
-            references = [
-                [clean(text, self.prefixes) for text in listed] for listed in references_of(self.name, inputs)
-            ]
-        if sources is not None:
-            sources = [text and clean(text) for text in sources]
-        return inputs._replace(candidates=texts, references=references, sources=sources)
+            references = [self._texts(listed) for listed in references_of(self.name, inputs)]
+        sources = inputs.sources and [text and clean(text) for text in inputs.sources]
+        return inputs._replace(candidates=candidates, references=references, sources=sources)
+
+    def _texts(self, texts: Iterable[str]) -> list[str]:
+        return [clean(text, self.prefixes) for text in texts]
 
 
 def some_raw(rewards: Iterable[Reward]) -> bool:

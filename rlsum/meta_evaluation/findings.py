@@ -150,11 +150,12 @@ def _highest(labels: Sequence[str], metrics: Mapping[str, Correlation], result: 
     else:
         said = f"{joined(best)} {'all ' if len(best) == len(metrics) > 2 else ''}reach {top}"
         said += "" if len(best) == len(metrics) else ", the highest value"
-    its = "its interval includes" if len(best) == 1 else "their intervals include"
-    if result.statistic in COEFFICIENTS and all(metrics[label].value < 0 for label in best):
-        said += "; a value below 0 is disagreement with people"
-    elif result.statistic in COEFFICIENTS and all(metrics[label].low <= 0 <= metrics[label].high for label in best):
-        said += f"; {its} 0"
+    if result.statistic in COEFFICIENTS:
+        found = [metrics[label] for label in best]
+        if all(each.value < 0 for each in found):
+            said += "; a value below 0 is disagreement with people"
+        if all(each.low <= 0 <= each.high for each in found):
+            said += f"; {'its interval includes' if len(best) == 1 else 'their intervals include'} 0"
     undefined = [label for label in labels if label not in metrics]
     return said + (f"; {joined(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined" if undefined else "")
 

@@ -42,10 +42,9 @@ class Survey:
 
     def notes(self, clean: bool = False, consequence: str = SCORED) -> list[str]:
         """A line for each column with something to tell: what metrics score, or what was cleaned away."""
-        before = f"cleaned by {NAME}: " if clean else ""
-        after = "" if clean else f"; {consequence}"
+        written = f"cleaned by {NAME}: {{}}: {{}}" if clean else f"{{}}: {{}}; {consequence}"
         told = ((column.name, column.counts(0 if clean else LEAST)) for column in self.columns.values())
-        lines = [f"{before}{name}: {', '.join(counts)}{after}" for name, counts in told if counts]
+        lines = [written.format(name, ", ".join(counts)) for name, counts in told if counts]
         more = [f"and in {len(lines) - MOST} more columns"] if len(lines) > MOST else []
         return lines[:MOST] + more
 
@@ -60,6 +59,7 @@ def clean_records(records: Sequence[Record], prefixes: Sequence[str]) -> list[Re
 
 
 def _clean(record: Any, prefixes: Sequence[str]) -> Any:
-    texts = tuple(clean(text, prefixes) for text in record.references)
-    candidate, source = clean(record.candidate, prefixes), record.source and clean(record.source)
-    return replace(record, candidate=candidate, references=texts, source=source)
+    candidate, *references = (clean(text, prefixes) for text in (record.candidate, *record.references))
+    return replace(
+        record, candidate=candidate, references=tuple(references), source=record.source and clean(record.source)
+    )

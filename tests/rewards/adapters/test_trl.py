@@ -68,6 +68,20 @@ def test_blocks_of_a_message_are_its_text() -> None:
     assert reward_function("rouge-1")(["p"], [completion], reference=["the cat sleeps"]) == [1.0]
 
 
+def test_what_a_tool_answers_is_no_part_of_a_completion_and_a_source_is_a_whole_conversation() -> None:
+    answer = [
+        {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "f"}}]},
+        {"role": "tool", "name": "f", "content": "a dog runs home"},
+        {"role": "assistant", "content": "the cat sleeps"},
+    ]
+    assert reward_function("rouge-1")(["p"], [answer], reference=["the cat sleeps"]) == [1.0]
+    asked = [{"role": "system", "content": "the cat"}, {"role": "user", "content": "sleeps"}]
+    function = reward_function("length(high=3)", references=None, sources="article")
+    assert function(["p"], [answer], article=[asked]) == [1.0]
+    with pytest.raises(rewards.RewardError, match=r"row 0 of the column 'article' is .*which is not text"):
+        function(["p"], [answer], article=[["a list", "of sentences"]])
+
+
 def test_names_tell_rewards_apart_however_they_are_made() -> None:
     functions = [
         reward_function("rouge-l"),

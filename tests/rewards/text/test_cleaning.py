@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+import re
 import time
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,7 @@ from hard_texts import HARD
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rewards.text.cleaning import PREFIX, RULES, beginnings, clean, cleaned, prefixes_of, shared_prefix
+from rewards.text.cleaning import PREFIX, RULES, clean, cleaned, prefixes_of
 
 CAT = "The cat sat."
 FOUND = {
@@ -28,6 +28,9 @@ FOUND = {
         "<analysis>a</analysis>\n<summary>The cat sat.</summary>": CAT,
         "<|channel|>analysis<|message|>a<|start|>assistant<|channel|>final<|message|>The cat sat.<|return|>": CAT,
         "<|channel|>analysis<|message|>a thought without an end": "",
+        "<|channel|>analysis<|message|>a<|channel|>commentary<|message|>b<|channel|>final<|message|>The cat sat.": CAT,
+        "< think > a </ think > The cat sat.": CAT,
+        "The cat <think>a<think>b</think>c</think>sat.": CAT,
     },
     "special tokens": {
         "<s> The cat sat. </s> <pad> <pad>": CAT,
@@ -119,10 +122,12 @@ def test_what_is_no_part_of_a_text_is_left_out(rule: str, text: str, expected: s
     assert (rule in cleaned(text)[1]) == (text != expected)
 
 
-def test_every_rule_has_an_example_and_cases() -> None:
+def test_every_rule_has_cases_and_the_example_of_the_documentation() -> None:
     assert [rule.name for rule in RULES] == list(FOUND)
+    page = (Path(__file__).resolve().parents[3] / "docs" / "rewards.md").read_text(encoding="utf-8")
+    examples = dict(re.findall(r"^\| ([\w ]+) \| [^|]+ \| `([^`]+)` \| ", page, re.MULTILINE))
     for rule in RULES:
-        assert cleaned(rule.example[0]) == (rule.example[1], {rule.name: cleaned(rule.example[0])[1][rule.name]})
+        assert list(cleaned(examples[rule.name])[1]) == [rule.name]
 
 
 def test_rules_work_together() -> None:
@@ -175,30 +180,9 @@ def test_texts_that_repeat_themselves_take_no_long_time(unit: str) -> None:
     assert time.process_time() - start < 5
 
 
-def prefix_of(texts: list[str]) -> str:
-    counts = Counter(start for text in texts for start in beginnings(text))
-    return shared_prefix(counts, len(texts))
-
-
-def test_a_prefix_is_what_nearly_all_texts_begin_with_up_to_a_boundary() -> None:
-    names = ["Anna", "Bert", "Carl", "Dora", "Emil", "Fred", "Gerd", "Hans", "Ines", "Jens"]
-    assert prefix_of([f"Article -> {name} came." for name in names]) == "Article ->"
-    assert prefix_of([f"News | Short: {name} came." for name in names[:9]] + ["Jens left."]) == "News | Short:"
-    assert prefix_of([f"The man {name} came." for name in names]) == ""
-    assert prefix_of([f"Article: {name} came." for name in names[:8]] + names[8:]) == ""
-    assert prefix_of([f"Article: {name} came." for name in names[:3]]) == ""
-    assert prefix_of([f"The mayor said so. {name} came." for name in names]) == ""
-
-
 def test_prefixes_are_left_out_at_the_start() -> None:
     assert clean("<s> Article -> The cat sat. </s>", ["Article ->"]) == CAT
     assert clean("An Article -> The cat", ["Article ->"]) == "An Article -> The cat"
     assert cleaned("Article -> x", ["Article ->"]) == ("x", {PREFIX: "Article ->"})
     assert prefixes_of("b:| a longer: |") == prefixes_of(["a longer:", "b:", ""]) == ("a longer:", "b:")
     assert prefixes_of(None) == ()
-
-
-def test_the_documentation_lists_every_rule() -> None:
-    page = (Path(__file__).resolve().parents[3] / "docs" / "rewards.md").read_text(encoding="utf-8")
-    for rule in RULES:
-        assert f"| {rule.name} | {rule.does} | " in page

@@ -25,6 +25,16 @@ def test_a_prefix_is_looked_for_in_distinct_clean_texts() -> None:
     texts = [f"<s> Short -> {number}" for number in range(10)]
     column = column_of([*texts, *texts])
     assert column.prefix == "Short ->"
-    assert column.counts()[-1] == "shared prefix in 10 of 10 rows ('Short ->')"
+    assert column.counts()[-1] == "shared prefix in 10 of 10 different texts ('Short ->')"
     assert column.counts(prefix=False) == ["special tokens in 20 of 20 rows ('<s> Short -> 0')"]
     assert column_of(["Short -> a"] * 20).prefix == ""
+
+
+def test_a_prefix_is_what_nearly_all_texts_begin_with_up_to_a_boundary() -> None:
+    names = ["Anna", "Bert", "Carl", "Dora", "Emil", "Fred", "Gerd", "Hans", "Ines", "Jens"]
+    assert column_of([f"Article -> {name} came." for name in names]).prefix == "Article ->"
+    assert column_of([f"News | Short: {name} came." for name in names[:9]] + ["Jens left."]).prefix == "News | Short:"
+    assert column_of([f"The man {name} came." for name in names]).prefix == ""
+    assert column_of([f"Article: {name} came." for name in names[:8]] + names[8:]).prefix == ""
+    assert column_of([f"Article: {name} came." for name in names[:3]]).prefix == ""
+    assert column_of([f"The mayor said so. {name} came." for name in names]).prefix == ""

@@ -59,7 +59,7 @@ def test_evaluate_warns_beside_both_tables_and_cleans(rlsum, tmp_path, kind):
     command = ("evaluate", tmp_path / "plain.jsonl", tmp_path / "other.jsonl", "--metrics", "rouge-1")
     code, printed, _ = rlsum(*command, "-o", tmp_path / "report")
     assert code == 0
-    warning = f"Warning: candidates of other: {kind} in 30 of 30 rows"
+    warning = f"Warning: candidates of other: {kind} in 30 of 30"
     flowing = " ".join(printed.split())
     assert flowing.count(warning) == 2
     assert "--clean" in flowing

@@ -56,6 +56,7 @@ def evaluated(values, tests=(), statistic="pearson"):
         ({"a": 0.5, "b": 0.1, "c": NAN, "d": NAN}, (), ["a is highest at 0.500; c and d are undefined"], []),
         ({"a": NAN, "b": NAN, "length": 0.5}, (), ["undefined for every metric"], ["alone"]),
         ({"a": -0.2, "b": -0.3}, (), ["a is highest at -0.200; a value below 0 is disagreement"], []),
+        ({"a": (-0.2, -0.4, 0.1)}, (), ["disagreement with people; its interval includes 0"], []),
         ({"a": -0.0001, "b": -0.3}, (), ["at 0.000"], ["-0.000"]),
         ({"a": (0.2, -0.1, 0.5), "b": (0.1, -0.2, 0.4)}, (), ["highest at 0.200; its interval includes 0"], []),
         ({"a": (0.2, 0.1, 0.5), "b": 0.1}, (), ["highest at 0.200."], ["includes 0"]),
