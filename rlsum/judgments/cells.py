@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any
+from unicodedata import normalize
 
 from rewards.references import NotText, one_text
 from rlsum.errors import RecordError
@@ -14,7 +16,7 @@ from rlsum.judgments.tables import MISSING
 from rlsum.readers import NotJson, json_value
 
 WORDS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
-DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
 
 
 def at(value: Any, path: str) -> Any:
@@ -29,8 +31,8 @@ def at(value: Any, path: str) -> Any:
         return None
     if path in value:
         return value[path]
-    if "*" in path.partition(".")[0]:
-        head, dot, rest = path.partition(".")
+    head, dot, rest = path.partition(".")
+    if "*" in head:
         matching = [at(member, rest) if dot else member for name, member in value.items() if fnmatchcase(name, head)]
         return matching[0] if len(matching) == 1 else matching
     for end in (match.start() for match in re.finditer(r"\.", path)):
@@ -53,47 +55,45 @@ def opened(value: Any) -> Any:
         return value
 
 
+def each(value: Any, change: Callable[[Any], Any]) -> Any:
+    """``change`` of a value, or of those in nested lists, which a cell may hold as text."""
+    value = opened(value)
+    return [each(member, change) for member in value] if isinstance(value, list) else change(value)
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """A value, or those in nested lists."""
+    if isinstance(value, list):
+        for member in value:
+            yield from leaves(member)
+    else:
+        yield value
+
+
 def nothing(value: Any) -> bool:
     """Whether a path leads nowhere: None, or a list of nothing else."""
-    return all(map(nothing, value)) if isinstance(value, list) else value is None
+    return all(leaf is None for leaf in leaves(value))
 
 
 def lines(value: Any) -> Any:
     """A text; a list of sentences as its lines; what is neither stays for the check of the record."""
-    if nothing(value):
-        return None
     try:
-        return one_text(value)
+        return None if nothing(value) else one_text(value)
     except NotText:
         return value
 
 
 def name_of(value: Any) -> Any:
-    """A name, which files may hold as a whole number."""
+    """A name without white space at its ends, in one Unicode form; files may hold it as a whole number."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-def names_of(value: Any) -> Any:
-    """A name, or nested lists of names, which a cell may hold as text."""
-    value = opened(value)
-    return [names_of(member) for member in value] if isinstance(value, list) else name_of(value)
-
-
-def unnamed(value: Any) -> bool:
-    """Whether a name, or one in nested lists, is missing."""
-    return not value or any(map(unnamed, value)) if isinstance(value, list) else missing(value)
-
-
-def numbers(value: Any, label: str) -> Any:
-    """A rating, or nested lists of ratings, which a cell may hold as text."""
-    value = opened(value)
-    return [numbers(member, label) for member in value] if isinstance(value, list) else number(value, label)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return normalize("NFC", value.strip()) if isinstance(value, str) else value
 
 
 def missing(value: Any) -> bool:
-    """Whether a cell holds no score."""
+    """Whether a cell holds no score and no name."""
     return value is None or value != value or (isinstance(value, str) and value.strip() in MISSING)
 
 
@@ -101,16 +101,12 @@ def number(value: Any, label: str) -> float | None:
     """A score; yes and true are 1, no and false 0, an empty cell None. Raises RecordError for anything else."""
     if missing(value):
         return None
-    if isinstance(value, str) and value.strip().casefold() in WORDS:
-        return WORDS[value.strip().casefold()]
-    if isinstance(value, bool):
-        return float(value)
+    if (word := str(value).strip().casefold()) in WORDS:
+        return WORDS[word]
     if is_number(value):
         return float(value)
-    fix = "write a number, or leave it empty"
-    if has_comma(value):
-        fix = f"a decimal comma: write {value.strip().replace(',', '.')}"
-    elif isinstance(value, dict):
+    fix = "write a number (1.5), yes or no, or leave it empty"
+    if isinstance(value, dict):
         fix = f"an object: name what is in it, as in {label.rpartition(' ')[2]}.{next(iter(value), 'NAME')} or .*"
     raise RecordError(f"{label}={str(value)[:40]!r} is not a score; {fix}")
 
@@ -121,8 +117,3 @@ def is_number(value: Any) -> bool:
         return not isinstance(value, bool) and math.isfinite(float(value))
     except (TypeError, ValueError, OverflowError):
         return False
-
-
-def has_comma(value: Any) -> bool:
-    """Whether a cell is a number with a decimal comma."""
-    return isinstance(value, str) and DECIMAL_COMMA.fullmatch(value.strip()) is not None

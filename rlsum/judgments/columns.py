@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 from rewards.options import nearest
 from rewards.references import Lists, NotText, reference_columns, references
 from rlsum.errors import RecordError
-from rlsum.judgments.aggregation import Rating, judged_by
+from rlsum.judgments.aggregation import Rating, judged, ratings
 from rlsum.judgments.cells import (
+    DECIMAL_COMMA,
     at,
-    has_comma,
+    each,
     is_number,
+    leaves,
     lines,
     missing,
     name_of,
-    names_of,
     nothing,
-    numbers,
+    number,
     opened,
-    unnamed,
 )
-from rlsum.judgments.collection import mean
 from rlsum.judgments.records import FIELDS, KNOWN, Judgment, parse
 from rlsum.readers import Read, Understood
 from rlsum.records import reference_fields
@@ -102,18 +101,18 @@ def read_rows(
             raise RecordError(f"{read.where}: {read.problem}; correct or delete this row")
     names = list(dict.fromkeys(column for read in reads for column in read.fields))
     found, given = _chosen(reads, names, name, columns, further)
+    alternatives = [] if not found.reference else reference_columns(found.reference, tuple(names))
+    understood = Understood(name, found.lists)
     inputs: dict[Any, str] = {}
     rows = []
     for read in reads:
         row = {known: opened(read.fields[known]) for known in given if read.fields.get(known) is not None}
-        row |= _texts(read, found, inputs, name) | _ratings(read, found, row)
-        extra = {column: read.fields[column] for column in further if column in read.fields}
-        rows.append((read.where, parse(Read(read.where, "", {**row, **extra}), further)))
-    alternatives = [] if not found.reference else reference_columns(found.reference, tuple(names))
-    understood = Understood(name, found.lists)
-    for _, judgment in rows:
+        row |= _texts(read, found, inputs, name) | _ratings(read, found, given)
+        row |= {column: read.fields[column] for column in further if column in read.fields}
+        rows.append((read.where, parse(Read(read.where, "", row), further)))
+        understood.note_list("candidates", opened(at(read.fields, found.candidate or "")))
         articles = [found.source] if found.source else []
-        understood.add(len(judgment.references), [found.candidate or ""], alternatives, articles)
+        understood.add(len(rows[-1][1].references), [found.candidate or ""], alternatives, articles)
     understood.say()
     return rows, _notes(found, given, [name for name in names if name not in alternatives], further)
 
@@ -128,42 +127,39 @@ def _chosen(
                 f"{name}: no row has {path!r}, the column of {option}{nearest(path, names)}; "
                 f"the columns are {', '.join(names)}"
             )
-    values = {each.name: getattr(columns, each.name) for each in fields(columns)}
-    taken = {path for _, path in _named(columns)} | {path.partition(".")[0] for _, path in _named(columns)}
-    for own in ("id", "system", "candidate", "source", "group"):
-        values[own] = values[own] or (own if own in names else None)
-    if values["reference"] is None:
-        values["reference"] = next(iter(reference_fields(dict.fromkeys(names))), None)
-    if values["candidate"] is None:
+    own = [own for own in ("id", "system", "candidate", "source", "group") if own in names]
+    columns = replace(columns, **{own: own for own in own if getattr(columns, own) is None})
+    if columns.candidate is None:
         raise RecordError(
             f"{name}: no column 'candidate' among {', '.join(names) or 'no columns'}; a table, not records: name its "
             f"columns, as in `rlsum data judgments {name} --candidate COLUMN --reference COLUMN --score COLUMN "
             f"-o judged.jsonl`; or write NAME:{name} if it is public data"
         )
+    if "*" in columns.candidate and columns.candidate not in names:
+        raise RecordError(f"--candidate {columns.candidate}: * may be several texts; give a row to each text")
+    if columns.reference is None:
+        columns = replace(columns, reference=next(iter(reference_fields(dict.fromkeys(names))), None))
+    taken = {part for _, path in _named(columns) for part in (path, path.partition(".")[0])}
     free = [column for column in names if column not in (*KNOWN, *further, *taken)]
-    given = [own for own in ("scores", "raw_scores", "judges") if own in names and not values["scores"]]
+    given = [own for own in ("scores", "raw_scores", "judges") if own in names and not columns.scores]
     people = [column for column in free if ONE_PERSON.fullmatch(column)]
-    scores = values["scores"] or _numeric(
-        reads, [name for name in free if name not in people and not AN_ID.fullmatch(name)]
-    )
-    if not scores and not given and (scores := _numeric(reads, people)):
-        people = []  # `expert`: the score that an expert gave
-    values["scores"] = scores
-    if values["criterion"] is None:
-        values["criterion"] = next((name for name in free if A_CRITERION.fullmatch(name)), None)
-    if values["judge"] is None and "judges" not in names:
-        values["judge"] = people[0] if len(people) == 1 else None
-    return JudgmentColumns(**values), given
+    if not columns.scores and "scores" not in given and "raw_scores" not in given:
+        scores = _numeric(reads, [name for name in free if name not in people and not AN_ID.fullmatch(name)])
+        if not scores and (scores := _numeric(reads, people)):
+            people = []  # `expert`: the score that an expert gave
+        columns = replace(columns, scores=scores)
+    criterion = columns.criterion or next((name for name in free if A_CRITERION.fullmatch(name)), None)
+    judge = people[0] if len(people) == 1 and "judges" not in names else None
+    return replace(columns, criterion=criterion, judge=columns.judge or judge), given
 
 
 def _named(columns: JudgmentColumns) -> Iterator[tuple[str, str]]:
     """(option, path) of every column that is named."""
-    for each in fields(columns):
-        value = getattr(columns, each.name)
-        if each.name == "scores":
+    for name, value in vars(columns).items():
+        if name == "scores":
             yield from (("--score", path) for paths in value.values() for path in paths)
-        elif value and each.name != "lists":
-            yield f"--{each.name}" + ("-column" if each.name in ("id", "system", "judge", "criterion") else ""), value
+        elif value and name != "lists":
+            yield f"--{name}" + ("-column" if name in ("id", "system", "judge", "criterion") else ""), value
 
 
 def _numeric(reads: Sequence[Read], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -173,7 +169,7 @@ def _numeric(reads: Sequence[Read], names: Sequence[str]) -> dict[str, tuple[str
     for name in names:
         given = [(read.where, value) for read in reads if not missing(value := read.fields.get(name))]
         wrong = [(where, value) for where, value in given if not is_number(value)]
-        if wrong and (2 * len(wrong) < len(given) or all(has_comma(value) for _, value in wrong)):
+        if wrong and (2 * len(wrong) < len(given) or all(DECIMAL_COMMA.fullmatch(str(value)) for _, value in wrong)):
             raise RecordError(
                 f"{wrong[0][0]}: {name}={str(wrong[0][1])[:40]!r} is not a number (decimals have a point), as most in "
                 "this column are; correct it, leave it empty, or name the columns of scores with --score"
@@ -200,90 +196,65 @@ def _texts(read: Read, columns: JudgmentColumns, inputs: dict[Any, str], name: s
             row["references"] = references(cells, columns.reference, columns.lists)
         except NotText as error:
             raise RecordError(f"{read.where}: {error}") from error
-    if columns.source and (source := lines(at(read.fields, columns.source))) is not None:
-        row["source"] = source
-    if columns.group and (group := at(read.fields, columns.group)) is not None:
-        row["group"] = name_of(group)
-    row["system"] = (
-        name_of(at(read.fields, columns.system)) if columns.system else name.rpartition("/")[2].split(".")[0]
-    )
-    if columns.id:
-        row["id"] = name_of(at(read.fields, columns.id))
-        return row
-    text = row.get("source") or tuple(row["references"])
-    if not text:
-        raise RecordError(f"{read.where}: no id, source or reference says which input this is; name one: --id-column")
-    row["id"] = inputs.setdefault((row.get("group"), text), str(len(inputs) + 1))
+    found = {own: at(read.fields, getattr(columns, own) or "") for own in ("id", "system", "group", "source")}
+    row |= {own: name_of(found[own]) for own in ("id", "system", "group") if getattr(columns, own)}
+    row |= {"source": lines(found["source"])} if found["source"] is not None else {}
+    row.setdefault("system", name.rpartition("/")[2].split(".")[0])
+    if row.get("group", "") is None:
+        del row["group"]
+    if columns.id is None:
+        text = row.get("source") or tuple(row["references"])
+        if not text:
+            raise RecordError(
+                f"{read.where}: no id, source or reference says which input this is; name one: --id-column"
+            )
+        row["id"] = inputs.setdefault((row.get("group"), text), str(len(inputs) + 1))
     return row
 
 
-def _ratings(read: Read, columns: JudgmentColumns, row: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields ``scores``, ``raw_scores`` and ``judges`` of a row."""
-    judge = names_of(at(read.fields, columns.judge)) if columns.judge else None
-    if columns.judge and unnamed(judge):
-        raise RecordError(f"{read.where}: {columns.judge!r} is empty; name the judge of every score")
+def _ratings(read: Read, columns: JudgmentColumns, given: Sequence[str]) -> dict[str, Any]:
+    """The fields ``scores``, ``raw_scores`` and ``judges`` of a row, as far as they are not ``given``."""
+    judge = each(at(read.fields, columns.judge), name_of) if columns.judge else None
     criterion = name_of(at(read.fields, columns.criterion)) if columns.criterion else ""
-    if columns.criterion and not (isinstance(criterion, str) and criterion.strip()):
-        raise RecordError(f"{read.where}: {columns.criterion!r} is empty; name the criterion of every row")
-    ratings: dict[str, list[Rating]] = {}
+    for what, names in ((columns.judge, list(leaves(judge))), (columns.criterion, [criterion])):
+        if what and (not names or any(missing(name) or not isinstance(name, str) for name in names)):
+            raise RecordError(f"{read.where}: {what!r} is empty; name the judge, or the criterion, of every score")
+    if not columns.scores:
+        return {"judges": [judge]} if isinstance(judge, str) else {}
+    texts = opened(at(read.fields, columns.candidate or ""))
+    found: list[Rating] = []
     for name, paths in columns.scores.items():
         name = criterion if len(columns.scores) == 1 and criterion else f"{criterion} {name}".strip()
-        value = at(read.fields, paths[0]) if len(paths) == 1 else [at(read.fields, path) for path in paths]
+        cells = [at(read.fields, path) for path in paths]
         label = f"{read.where}: {','.join(paths)}"
-        ratings[name] = list(judged_by(numbers(value, label), judge, label))
-    judges = list(dict.fromkeys(name for pairs in ratings.values() for name, _ in pairs if name is not None))
-    judges = judges or ([judge] if isinstance(judge, str) else [])
-    raw: dict[str, list[float | None]] = dict(row.get("raw_scores") or {})
-    scores = dict(row.get("scores") or {})
-    for name, pairs in ratings.items():
-        values = _by_judge(pairs, judges) if judges else [value for _, value in pairs]
-        scores[name] = mean(values)
-        if judges or len(values) > 1:
-            raw[name] = values
-    found: dict[str, Any] = {"scores": scores}
-    return found | ({"raw_scores": raw} if raw else {}) | ({"judges": judges} if judges else {})
-
-
-def _by_judge(pairs: Iterable[Rating], judges: Sequence[str]) -> list[float | None]:
-    """The rating of each judge: the mean of those of one text, such as of its sentences."""
-    given: dict[str, list[float | None]] = {judge: [] for judge in judges}
-    for judge, value in pairs:
-        given[judge or ""].append(value)
-    return [mean(values) for values in given.values()]
-
-
-def _numbered(scores: Iterable[str]) -> list[str]:
-    """A note on scores whose names differ in a number alone, which may be of one judge each."""
-    stems: dict[str, list[str]] = {}
-    for name in scores:
-        if match := NUMBERED.fullmatch(name):
-            stems.setdefault(match[1], []).append(name)
-    return [
-        f"{', '.join(names)} are scores of their own; if each is of one judge: --score {stem}={','.join(names)}"
-        for stem, names in stems.items()
-        if len(names) > 1
-    ]
+        values = each(cells[0] if len(paths) == 1 else cells, lambda cell: number(cell, label))  # noqa: B023
+        if judge is None and isinstance(values, list) and isinstance(texts, list) and 1 < len(texts) == len(values):
+            raise RecordError(
+                f"{label}: as many scores as {columns.candidate!r} has texts; give each text of another system a row "
+                "of its own, join the sentences of one, or name who gave the scores with --judge-column"
+            )
+        found += ratings(name, values, judge, label)
+    return judged(found)
 
 
 def _notes(columns: JudgmentColumns, given: Sequence[str], names: Sequence[str], further: Sequence[str]) -> list[str]:
     """What was read as what, and what was not read."""
-    read = [each.name for each in fields(columns) if each.name not in ("scores", "judge", "lists", "criterion")]
-    places = {own: getattr(columns, own) for own in read}
+    places = {own: getattr(columns, own) for own in ("id", "system", "candidate", "reference", "source", "group")}
     told = [own if path == own else f"{own} {path}" for own, path in places.items() if path]
-    scores = [name if paths == (name,) else f"{name} {' '.join(paths)}" for name, paths in columns.scores.items()]
+    scores = [name if paths == (name,) else f"{name} ({', '.join(paths)})" for name, paths in columns.scores.items()]
     told += [f"scores {', '.join([*given, *scores])}"] if given or scores else ["no scores (name them with --score)"]
     told += [f"{own} {path}" for own in ("criterion", "judge") if (path := getattr(columns, own))]
     notes = [f"columns read: {'; '.join(told)}"]
-    if columns.id is None:
-        notes.append("no id: texts with the same source or references are of one input")
-    if columns.system is None:
-        notes.append("no system: all texts are of one")
-    notes += _numbered(columns.scores)
-    used = {path for _, written in _named(columns) for path in (written, written.partition(".")[0])}
-    unread = [
-        name
-        for name in names
-        if name not in (*used, *given, *further, *FIELDS, "reference", "undefined")
-        and not any(fnmatchcase(name, path) for path in used)
-    ]
+    notes += [] if columns.id else ["no id: texts with the same source or references are of one input"]
+    notes += [] if columns.system else ["no system: all texts are of one"]
+    stems: dict[str, list[str]] = {}
+    for match in filter(None, map(NUMBERED.fullmatch, columns.scores)):
+        stems.setdefault(match[1], []).append(match[0])
+    for stem, numbered in stems.items():
+        if len(numbered) > 1:
+            several = f"{', '.join(numbered)} are scores of their own"
+            notes.append(f"{several}; if each is of one judge: --score {stem}={','.join(numbered)}")
+    used = {part for _, path in _named(columns) for part in (path, path.partition(".")[0])}
+    used |= {*given, *further, *FIELDS, "reference", "undefined"}
+    unread = [name for name in names if not any(name == path or fnmatchcase(name, path) for path in used)]
     return [*notes, f"columns not read: {', '.join(unread)}"] if unread else notes

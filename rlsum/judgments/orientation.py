@@ -14,8 +14,9 @@ from rlsum.judgments.records import Judgment
 NEGATED = "negated_"  # before the name of a score whose sign was changed: no table shows it as what it was
 # What scores are called that are better when lower.
 BAD = re.compile(
-    "errors?|mistakes?|faults?|defects?|violations?|rank(s|ing)?|h?ter|wer|cer|edits?|distance|cost|time|seconds|minutes|"
-    "duration|effort|penalt(y|ies)|loss|perplexity|ppl|hallucinations?|contradictions?|toxicity|severity"
+    "err(or)?s?|mistakes?|faults?|defects?|violations?|omissions?|rank(s|ing)?|position|worst|h?ter|wer|cer|edits?|"
+    "distance|cost|time|seconds|minutes|duration|latency|effort|difficulty|penalt(y|ies)|loss|perplexity|ppl|mqm|"
+    "toxicity|severity|redundancy|repetitions?|hallucinat(ed|ions?)|contradictions?|in(consistency|consistent|correct)"
 )
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
@@ -40,22 +41,19 @@ def negated(judgments: Judgments, names: Sequence[str]) -> Judgments:
         oriented(name, names): (-high, -low) if name in names else (low, high)
         for name, (low, high) in judgments.scales.items()
     }
-    told = f"lower is better in {', '.join(names)}: negated, as {', '.join(oriented(name, names) for name in names)}"
+    new = ", ".join(oriented(name, names) for name in dict.fromkeys(names))
+    notes = [*judgments.notes, f"lower is better in {', '.join(dict.fromkeys(names))}: negated, as {new}"]
     rows = tuple(_negated(row, names) for row in judgments.rows)
-    return replace(judgments, rows=rows, scales=scales, notes=[*judgments.notes, told])
+    return replace(judgments, rows=rows, scales=scales, notes=notes)
 
 
 def _negated(row: Judgment, names: Sequence[str]) -> Judgment:
-    scores = {oriented(name, names): _minus(value) if name in names else value for name, value in row.scores.items()}
-    raw = {
-        oriented(name, names): tuple(map(_minus, values)) if name in names else values
-        for name, values in row.raw_scores.items()
-    }
+    def turned(name: str, value: float | None) -> float | None:
+        return value if value is None or name not in names else 0.0 - value  # no -0
+
+    scores = {oriented(name, names): turned(name, value) for name, value in row.scores.items()}
+    raw = {oriented(name, names): tuple(turned(name, v) for v in values) for name, values in row.raw_scores.items()}
     return replace(row, scores=scores, raw_scores=raw)
-
-
-def _minus(value: float | None) -> float | None:
-    return None if value is None else 0.0 - value  # no -0
 
 
 def doubted(judgments: Judgments) -> Judgments:
@@ -65,10 +63,8 @@ def doubted(judgments: Judgments) -> Judgments:
         for name in _names(judgments.rows)
         if not name.startswith(NEGATED) and any(BAD.fullmatch(word.lower()) for word in WORD.findall(name))
     ]
-    if not names:
-        return judgments
     told = f"higher is taken to be better in {', '.join(names)}; if lower is: --lower-is-better {','.join(names)}"
-    return replace(judgments, notes=[*judgments.notes, told])
+    return replace(judgments, notes=[*judgments.notes, *([told] if names else [])])
 
 
 def _names(rows: Iterable[Judgment]) -> list[str]:

@@ -19,7 +19,7 @@ from rewards.errors import RewardError
 from rewards.options import bind, nearest
 from rewards.specs import as_spec
 from rlsum.errors import RecordError
-from rlsum.judgments.aggregation import aggregated, split_inputs
+from rlsum.judgments.aggregation import aggregated, doubts
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.columns import JudgmentColumns, read_rows
 from rlsum.judgments.orientation import doubted, negated
@@ -132,7 +132,8 @@ def _of_rows(
 ) -> Judgments:
     """Records, or rows of a table: in columns that are named, or with scores in columns of their own."""
     fields = {field for read in reads for field in read.fields}
-    flat = bool(fields) and not fields & {"scores", "raw_scores"} and not fields <= {*KNOWN, *further}
+    named = "candidate" in fields and bool(fields & {"scores", "raw_scores"})
+    flat = bool(fields) and not named and not fields <= {*KNOWN, *further}
     if layout or table or flat:
         rows, notes = read_rows(reads, name, layout, further)
     else:
@@ -140,7 +141,7 @@ def _of_rows(
         rows, notes = [(read.where, parse(read, further, texts)) for read in reads], []
         texts.understood.say()
     judgments, aggregation = aggregated(rows)
-    return Judgments(name, tuple(judgments), notes=[*notes, *aggregation, *split_inputs(judgments)])
+    return Judgments(name, tuple(judgments), notes=[*notes, *aggregation, *doubts(judgments)])
 
 
 def _hub_row(fields: dict[str, Any], where: str) -> Read:

@@ -57,6 +57,12 @@ def test_one_row_a_judge_and_criterion(tmp_path, judge):
         )
 
 
+def test_rows_of_one_judge_may_leave_to_one_another_what_they_do_not_rate(tmp_path):
+    rows = [rated("ann", 1, flow=""), rated("ann", "", flow=2), rated("bo", 3, flow=4)]
+    (text,) = load(table(tmp_path / "j.csv", *rows)).rows
+    assert (text.judges, text.raw_scores) == (("ann", "bo"), {"overall": (1, 3), "flow": (2, 4)})
+
+
 def test_texts_with_one_row_each_are_as_they_were(tmp_path):
     found = load(table(tmp_path / "j.csv", rated("", 1), rated("", 4, id="2")))
     assert [row.raw_scores for row in found.rows] == [{}, {}]

@@ -163,7 +163,7 @@ BASE = {"id": "1", "candidate": "x", "reference": "y", "flow": 1}
         (
             {"flow": "4,5"},
             {"scores": {"x": ("flow",)}},
-            "j.jsonl:1: flow='4,5' is not a score; a decimal comma: write 4.5",
+            "j.jsonl:1: flow='4,5' is not a score; write a number",
         ),
         ({"flow": "good"}, {"scores": {"x": ("flow",)}}, "flow='good' is not a score"),
         ({"flow": {"a": 1}}, {"scores": {"x": ("flow",)}}, "an object: name what is in it, as in flow.a"),
@@ -176,6 +176,12 @@ BASE = {"id": "1", "candidate": "x", "reference": "y", "flow": 1}
         ),
         ({"flow": [1, 2], "who": ["ann", None]}, {"scores": {"x": ("flow",)}, "judge": "who"}, "'who' is empty"),
         ({"flow": float("inf")}, {"scores": {"x": ("flow",)}}, "is not a score"),
+        ({"a": {"s": {"t": "x"}, "u": {"t": "y"}}}, {"candidate": "a.*.t"}, "--candidate a.*.t: .* several texts"),
+        (
+            {"candidate": ["of s", "of t"], "flow": [1, 2]},
+            {"scores": {"x": ("flow",)}},
+            "as many scores as 'candidate' has texts; give each text of another system a row",
+        ),
         ({"candidate": 3}, {"scores": {"x": ("flow",)}}, "candidate must be text, not 3"),
     ],
 )
@@ -193,6 +199,16 @@ def test_a_column_that_is_nearly_one_of_numbers_is_not_lost(tmp_path, cells, tol
     (tmp_path / "j.csv").write_text("id;system;candidate;reference;flow\n" + rows)
     with pytest.raises(RecordError, match=told):
         load(tmp_path / "j.csv")
+
+
+def test_names_are_told_apart_by_letters_and_not_by_spaces_or_how_these_are_encoded(tmp_path):
+    names = ["Zo\u00eb", " Zoe\u0308 ", "zo\u00eb"]
+    rows = [{**BASE, "id": number, "system": "s", "judge": name} for number, name in enumerate(names)]
+    found = load(lines(tmp_path / "j.jsonl", *rows))
+    assert [row.judges for row in found.rows] == [("Zo\u00eb",), ("Zo\u00eb",), ("zo\u00eb",)]
+    assert any("'Zo\u00eb', 'zo\u00eb' count as different" in note for note in found.notes)
+    with pytest.raises(RecordError, match="by the same judge"):
+        load(lines(tmp_path / "j.jsonl", *({**row, "id": 1} for row in rows)))
 
 
 def test_texts_of_one_source_are_of_one_input(tmp_path):

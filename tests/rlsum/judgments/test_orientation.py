@@ -12,7 +12,7 @@ DATA = Judgments("d", (TEXT, replace(TEXT, id="2", scores={"errors": None})), sc
 
 
 def test_a_negated_score_says_so_in_its_name():
-    found = negated(DATA, ["errors"])
+    found = negated(DATA, ["errors", "errors"])
     assert found.rows[0].scores == {"negated_errors": -3, "flow": 1}
     assert found.rows[0].raw_scores == {"negated_errors": (-2, None, -4)}
     assert found.rows[1].scores == {"negated_errors": None}
@@ -22,7 +22,21 @@ def test_a_negated_score_says_so_in_its_name():
         negated(found, ["errors"])  # twice would be the old sign
 
 
-@pytest.mark.parametrize("name", ["errors", "rank", "HTER", "ter_score", "editDistance", "post-edit time", "n_errors"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "errors",
+        "rank",
+        "HTER",
+        "ter_score",
+        "editDistance",
+        "post-edit time",
+        "n_errors",
+        "n_err",
+        "redundancy",
+        "hallucinated",
+    ],
+)
 def test_a_name_that_says_lower_is_better_is_noted(name):
     (note,) = doubted(replace(DATA, rows=(replace(TEXT, scores={name: 1}, raw_scores={}),))).notes
     assert name in note
