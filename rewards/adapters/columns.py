@@ -87,17 +87,15 @@ def as_lists(
     for number, row in enumerate(rows):
         listed = members(row) if isinstance(row, str | Mapping) or not isinstance(row, Iterable) else list(row)
         cells = [row] if listed is None else listed
-        wrong = [cell for cell in cells if not isinstance(cell, str | list) and (present or cell is not None)]
-        if wrong:
-            what = f"row {number} of the column {column!r} has the reference {wrong[0]!r}, which is not text"
-            raise RewardError(f"{name}: {what}; where there is none give an empty list: its score is undefined")
-        if listed is None:
-            found.append([row] if row is not None else [])
-            continue
+        for cell in cells:
+            if not isinstance(cell, str | list) and (present or cell is not None):
+                what = f"row {number} of the column {column!r} has the reference {cell!r}, which is not text"
+                raise RewardError(f"{name}: {what}; where there is none give an empty list: its score is undefined")
         try:
-            found.append(references({column: listed}, column, lists))
+            texts = references({column: listed}, column, lists) if listed is not None else cells
         except NotText as error:
             raise RewardError(f"{name}: row {number}: {error}") from error
+        found.append([text for text in texts if text is not None])
     return found
 
 

@@ -65,8 +65,8 @@ class Column:
             if (count := self.found[rule.name]) >= max(least * self.rows, min(self.rows, 2), 1)
         ]
         if prefix and self.prefix:
-            count = f"{self.starts[self.prefix]:,} of {len(self.seen):,} different texts"
-            lines.append(f"{PREFIX} in {count} ({self.prefix!r})")
+            texts = f"{self.starts[self.prefix]:,} of {len(self.seen):,} different texts"
+            lines.append(f"{PREFIX} in {texts} ({self.prefix!r})")
         if lines and self.emptied:
             lines.append(f"nothing else in {self.emptied:,} text{'s' * (self.emptied > 1)}")
         return lines

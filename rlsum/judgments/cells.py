@@ -10,10 +10,9 @@ from fnmatch import fnmatchcase
 from typing import Any
 from unicodedata import normalize
 
-from rewards.references import NotText, one_text
 from rlsum.errors import RecordError
 from rlsum.judgments.tables import MISSING
-from rlsum.readers import NotJson, json_value
+from rlsum.readers import NotJson, identity, json_value
 
 WORDS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
@@ -75,21 +74,9 @@ def nothing(value: Any) -> bool:
     return all(leaf is None for leaf in leaves(value))
 
 
-def lines(value: Any) -> Any:
-    """A text; a list of sentences as its lines; what is neither stays for the check of the record."""
-    try:
-        return None if nothing(value) else one_text(value)
-    except NotText:
-        return value
-
-
 def name_of(value: Any) -> Any:
     """A name without white space at its ends, in one Unicode form; files may hold it as a whole number."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return normalize("NFC", value.strip()) if isinstance(value, str) else value
+    return value if (name := identity(value)) is None else normalize("NFC", name.strip())
 
 
 def missing(value: Any) -> bool:

@@ -11,20 +11,8 @@ from typing import Any
 from rewards.options import nearest
 from rewards.references import Lists, NotText, reference_columns, references
 from rlsum.errors import RecordError
+from rlsum.judgments import cells
 from rlsum.judgments.aggregation import Rating, judged, ratings
-from rlsum.judgments.cells import (
-    DECIMAL_COMMA,
-    at,
-    each,
-    is_number,
-    leaves,
-    lines,
-    missing,
-    name_of,
-    nothing,
-    number,
-    opened,
-)
 from rlsum.judgments.records import FIELDS, KNOWN, Judgment, parse
 from rlsum.readers import Read, Understood
 from rlsum.records import reference_fields
@@ -32,15 +20,12 @@ from rlsum.records import reference_fields
 PERSON = "judge|rater|annotator|worker|evaluator|expert|assessor|reviewer|coder"
 ONE_PERSON = re.compile(rf"({PERSON})[_ .-]?(id|name)?", re.IGNORECASE)  # a column that says who judged
 A_CRITERION = re.compile(r"(quality[_ .-]?)?(criterion|dimension|aspect)(s|[_ .-]?name)?", re.IGNORECASE)
-AN_ID = re.compile(
-    r"(?i:(.*[_ .-])?(id|index|number|no|nr)|unnamed: \d+)|.*[a-zA-Z]Id|.*[a-z]ID"
-)  # whose numbers are no scores
+# A column whose numbers are no scores.
+AN_ID = re.compile(r"(?i:(.*[_ .-])?(id|index|number|no|nr)|unnamed: \d+)|.*[a-zA-Z]Id|.*[a-z]ID")
 # A column of one of several people: rater1, annotator_2_coherence, coherence.judge-b.
 OF_A_PERSON = re.compile(
     rf"(?P<before>.*?)[_ .-]*(?:{PERSON})(?:[_ .-]?\d+|[_ .-][a-z])(?:[_ .-]+(?P<after>.*))?", re.IGNORECASE
 )
-
-
 NUMBERED = re.compile(r"(.*?[^\W\d_])[ _.-]*\d+")  # flow_1: a column that may be of one of several judges
 
 
@@ -102,15 +87,16 @@ def read_rows(
     names = list(dict.fromkeys(column for read in reads for column in read.fields))
     found, given = _chosen(reads, names, name, columns, further)
     alternatives = [] if not found.reference else reference_columns(found.reference, tuple(names))
+    _check_lists(reads, found)
     understood = Understood(name, found.lists)
-    inputs: dict[Any, str] = {}
+    inputs: dict[str, str] = {}
     rows = []
     for read in reads:
-        row = {known: opened(read.fields[known]) for known in given if read.fields.get(known) is not None}
+        row = {known: cells.opened(read.fields[known]) for known in given if read.fields.get(known) is not None}
         row |= _texts(read, found, inputs, name) | _ratings(read, found, given)
         row |= {column: read.fields[column] for column in further if column in read.fields}
         rows.append((read.where, parse(Read(read.where, "", row), further)))
-        understood.note_list("candidates", opened(at(read.fields, found.candidate or "")))
+        understood.note_list("candidates", cells.opened(cells.at(read.fields, found.candidate or "")))
         articles = [found.source] if found.source else []
         understood.add(len(rows[-1][1].references), [found.candidate or ""], alternatives, articles)
     understood.say()
@@ -122,7 +108,7 @@ def _chosen(
 ) -> tuple[JudgmentColumns, list[str]]:
     """All columns as they are read, and the fields of records that rows have under their own names."""
     for option, path in _named(columns):
-        if all(nothing(at(read.fields, path)) for read in reads):
+        if all(cells.nothing(cells.at(read.fields, path)) for read in reads):
             raise RecordError(
                 f"{name}: no row has {path!r}, the column of {option}{nearest(path, names)}; "
                 f"the columns are {', '.join(names)}"
@@ -153,6 +139,18 @@ def _chosen(
     return replace(columns, criterion=criterion, judge=columns.judge or judge), given
 
 
+def _check_lists(reads: Sequence[Read], columns: JudgmentColumns) -> None:
+    """Raise RecordError where every row has a list of texts and a list of as many scores, as of several systems."""
+    for paths in columns.scores.values() if columns.judge is None else ():
+        names = (columns.candidate or "", *paths)
+        rows = [[cells.opened(cells.at(read.fields, name)) for name in names] for read in reads]
+        if all(isinstance(cell, list) and len(cell) == len(row[0]) > 1 for row in rows for cell in row):
+            raise RecordError(
+                f"{reads[0].where}: {names[1]}: as many scores as {names[0]!r} has texts in every row; give the text "
+                "of each system a row of its own, or join the sentences of one"
+            )
+
+
 def _named(columns: JudgmentColumns) -> Iterator[tuple[str, str]]:
     """(option, path) of every column that is named."""
     for name, value in vars(columns).items():
@@ -167,9 +165,11 @@ def _numeric(reads: Sequence[Read], names: Sequence[str]) -> dict[str, tuple[str
     scores: dict[str, tuple[str, ...]] = {}
     people: dict[str, list[str]] = {}
     for name in names:
-        given = [(read.where, value) for read in reads if not missing(value := read.fields.get(name))]
-        wrong = [(where, value) for where, value in given if not is_number(value)]
-        if wrong and (2 * len(wrong) < len(given) or all(DECIMAL_COMMA.fullmatch(str(value)) for _, value in wrong)):
+        given = [(read.where, value) for read in reads if not cells.missing(value := read.fields.get(name))]
+        wrong = [(where, value) for where, value in given if not cells.is_number(value)]
+        if wrong and (
+            2 * len(wrong) < len(given) or all(cells.DECIMAL_COMMA.fullmatch(str(value)) for _, value in wrong)
+        ):
             raise RecordError(
                 f"{wrong[0][0]}: {name}={str(wrong[0][1])[:40]!r} is not a number (decimals have a point), as most in "
                 "this column are; correct it, leave it empty, or name the columns of scores with --score"
@@ -186,53 +186,46 @@ def _numeric(reads: Sequence[Read], names: Sequence[str]) -> dict[str, tuple[str
     return scores
 
 
-def _texts(read: Read, columns: JudgmentColumns, inputs: dict[Any, str], name: str) -> dict[str, Any]:
+def _texts(read: Read, columns: JudgmentColumns, inputs: dict[str, str], name: str) -> dict[str, Any]:
     """The texts and names of a row. ``inputs`` numbers the inputs of rows without an id."""
-    row: dict[str, Any] = {"candidate": lines(at(read.fields, columns.candidate or "")), "references": []}
+    row: dict[str, Any] = {"references": []}
+    for own in ("candidate", "source", "id", "system", "group"):
+        if path := getattr(columns, own):
+            cell = cells.at(read.fields, path)
+            cell = None if cells.nothing(cell) else cell if own in ("candidate", "source") else cells.name_of(cell)
+            if cell is not None or own not in ("source", "group"):
+                row[own] = cell
     if columns.reference:
-        named = reference_columns(columns.reference, tuple(read.fields))
-        cells = {path: at(read.fields, path) for path in named}
+        texts = {path: cells.at(read.fields, path) for path in reference_columns(columns.reference, tuple(read.fields))}
         try:
-            row["references"] = references(cells, columns.reference, columns.lists)
+            row["references"] = references(texts, columns.reference, columns.lists)
         except NotText as error:
             raise RecordError(f"{read.where}: {error}") from error
-    found = {own: at(read.fields, getattr(columns, own) or "") for own in ("id", "system", "group", "source")}
-    row |= {own: name_of(found[own]) for own in ("id", "system", "group") if getattr(columns, own)}
-    row |= {"source": lines(found["source"])} if found["source"] is not None else {}
-    row.setdefault("system", name.rpartition("/")[2].split(".")[0])
-    if row.get("group", "") is None:
-        del row["group"]
+    if columns.system is None:
+        row["system"] = name.rpartition("/")[2].split(".")[0]
     if columns.id is None:
-        text = row.get("source") or tuple(row["references"])
+        text = row.get("source") or row["references"]
         if not text:
-            raise RecordError(
-                f"{read.where}: no id, source or reference says which input this is; name one: --id-column"
-            )
-        row["id"] = inputs.setdefault((row.get("group"), text), str(len(inputs) + 1))
+            raise RecordError(f"{read.where}: no id, source or reference says which input it is; name one: --id-column")
+        row["id"] = inputs.setdefault(repr((row.get("group"), text)), str(len(inputs) + 1))
     return row
 
 
 def _ratings(read: Read, columns: JudgmentColumns, given: Sequence[str]) -> dict[str, Any]:
     """The fields ``scores``, ``raw_scores`` and ``judges`` of a row, as far as they are not ``given``."""
-    judge = each(at(read.fields, columns.judge), name_of) if columns.judge else None
-    criterion = name_of(at(read.fields, columns.criterion)) if columns.criterion else ""
-    for what, names in ((columns.judge, list(leaves(judge))), (columns.criterion, [criterion])):
-        if what and (not names or any(missing(name) or not isinstance(name, str) for name in names)):
+    judge = cells.each(cells.at(read.fields, columns.judge), cells.name_of) if columns.judge else None
+    criterion = cells.name_of(cells.at(read.fields, columns.criterion)) if columns.criterion else ""
+    for what, names in ((columns.judge, list(cells.leaves(judge))), (columns.criterion, [criterion])):
+        if what and (not names or any(cells.missing(name) or not isinstance(name, str) for name in names)):
             raise RecordError(f"{read.where}: {what!r} is empty; name the judge, or the criterion, of every score")
     if not columns.scores:
         return {"judges": [judge]} if isinstance(judge, str) else {}
-    texts = opened(at(read.fields, columns.candidate or ""))
     found: list[Rating] = []
     for name, paths in columns.scores.items():
         name = criterion if len(columns.scores) == 1 and criterion else f"{criterion} {name}".strip()
-        cells = [at(read.fields, path) for path in paths]
+        values = [cells.at(read.fields, path) for path in paths]
         label = f"{read.where}: {','.join(paths)}"
-        values = each(cells[0] if len(paths) == 1 else cells, lambda cell: number(cell, label))  # noqa: B023
-        if judge is None and isinstance(values, list) and isinstance(texts, list) and 1 < len(texts) == len(values):
-            raise RecordError(
-                f"{label}: as many scores as {columns.candidate!r} has texts; give each text of another system a row "
-                "of its own, join the sentences of one, or name who gave the scores with --judge-column"
-            )
+        values = cells.each(values[0] if len(paths) == 1 else values, lambda cell: cells.number(cell, label))  # noqa: B023
         found += ratings(name, values, judge, label)
     return judged(found)
 

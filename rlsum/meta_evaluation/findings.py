@@ -171,23 +171,24 @@ def _equals(best: str, metrics: Sequence[str], result: Result) -> str:
 
 def _length(length: str, value: float, metrics: Mapping[str, Correlation], result: Result) -> str:
     """Length against the metrics: their printed values, and the verdicts of the tests."""
-    printed = float(number(value))
     places: dict[str, list[str]] = {"more than": [], "as much as": [], "less than": []}
     for label, found in metrics.items():
-        other = float(number(found.value))
-        places["more than" if printed > other else "less than" if printed < other else "as much as"].append(label)
+        more = float(number(value)) - float(number(found.value))
+        places["more than" if more > 0 else "less than" if more < 0 else "as much as"].append(label)
     verdicts: dict[str, list[str]] = {"significantly more than": [], "significantly less than": []}
-    tests = [test for test in result.tests if not math.isnan(test.p_holm) and length in (test.a, test.b)]
-    tests = [test for test in tests if {test.a, test.b} <= {length, *metrics}]
+    tests = [test for test in _tested(result) if length in (test.a, test.b) and {test.a, test.b} <= {length, *metrics}]
     for test in tests:
         if test.p_holm < ALPHA:
             more = (test.difference > 0) == (test.a == length)
-            other_label = test.b if test.a == length else test.a
-            verdicts[f"significantly {'more' if more else 'less'} than"].append(other_label)
+            verdicts[f"significantly {'more' if more else 'less'} than"].append(test.b if test.a == length else test.a)
     said = f"{length} alone reaches {number(value)}, {_compared(places, len(metrics))}"
     if any(verdicts.values()):
         return f"{said}; {_compared(verdicts, len(metrics))}"
     return said + ("; no difference detected" if tests else "; not tested")
+
+
+def _tested(result: Result) -> list[MetricTest]:
+    return [test for test in result.tests if not math.isnan(test.p_holm)]
 
 
 def _compared(places: Mapping[str, Sequence[str]], total: int) -> str:
@@ -201,7 +202,7 @@ def _compared(places: Mapping[str, Sequence[str]], total: int) -> str:
 
 def _differences(name: str, result: Result) -> list[str]:
     """How many of the tests detect a difference, lengths included, and which do not."""
-    tested = [test for test in result.tests if not math.isnan(test.p_holm)]
+    tested = _tested(result)
     undetected = [f"{test.a} and {test.b}" for test in tested if test.p_holm >= ALPHA]
     if not tested:
         return []

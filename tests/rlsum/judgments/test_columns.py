@@ -180,7 +180,7 @@ BASE = {"id": "1", "candidate": "x", "reference": "y", "flow": 1}
         (
             {"candidate": ["of s", "of t"], "flow": [1, 2]},
             {"scores": {"x": ("flow",)}},
-            "as many scores as 'candidate' has texts; give each text of another system a row",
+            "as many scores as 'candidate' has texts in every row; give the text of each system",
         ),
         ({"candidate": 3}, {"scores": {"x": ("flow",)}}, "candidate must be text, not 3"),
     ],
