@@ -113,8 +113,9 @@ def _chosen(
                 f"{name}: no row has {path!r}, the column of {option}{nearest(path, names)}; "
                 f"the columns are {', '.join(names)}"
             )
-    own = [own for own in ("id", "system", "candidate", "source", "group") if own in names]
-    columns = replace(columns, **{own: own for own in own if getattr(columns, own) is None})
+    own = [name for name in ("id", "system", "candidate", "source", "group") if name in names]
+    usual: dict[str, Any] = {name: name for name in own if getattr(columns, name) is None}
+    columns = replace(columns, **usual)
     if columns.candidate is None:
         raise RecordError(
             f"{name}: no column 'candidate' among {', '.join(names) or 'no columns'}; a table, not records: name its "
