@@ -102,7 +102,7 @@ def evaluate(
         paths = [outputs] if isinstance(outputs, str | PathLike) else outputs
         columns = candidate_column, reference_column, reference_lists
         systems = read_systems([*map(Path, paths)], [*map(Path, references)], *columns)  # type: ignore[arg-type]
-    survey = Survey.of(chain.from_iterable(systems.values()))
+    survey = Survey.of((row.system, row.candidate, row.references) for row in chain.from_iterable(systems.values()))
     scorers = all_cleaned(scorers, survey.prefixes) if clean else scorers
     check_columns(systems, scorers)
     compared_with = baseline or next(iter(systems))
@@ -181,7 +181,7 @@ def correlate(
     else:
         data = negated(data, lower_is_better)
     score = oriented(score, lower_is_better)
-    survey = Survey.of(data.rows)
+    survey = Survey.of((row.system, row.candidate, row.references) for row in data.rows)
     data = replace(data, notes=(*data.notes, *survey.notes(clean or not some_raw(scorers.values()))))
     if clean:
         scorers = all_cleaned(scorers, survey.prefixes)

@@ -8,18 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from rlsum import api
-from rlsum.cli.layout import (
-    CandidateColumn,
-    CriterionColumn,
-    GroupColumn,
-    IdColumn,
-    JudgeColumn,
-    LowerIsBetter,
-    ReferenceColumn,
-    SourceColumn,
-    SystemColumn,
-    listed,
-)
+from rlsum.cli import layout
 from rlsum.cli.options import JUDGMENTS, Language, LongSignatures, Metrics, OutFolder, Overwrite, bars, chosen, report
 from rlsum.cli.reading import Clean, ReferenceLists
 from rlsum.errors import UserError
@@ -38,7 +27,7 @@ def correlate(
     score: Annotated[
         str, typer.Option(metavar="NAME[=COLUMN]", help="The human score to use, with its column if that differs.")
     ] = "overall",
-    lower_is_better: LowerIsBetter = "",
+    lower_is_better: layout.LowerIsBetter = "",
     clean: Clean = False,
     level: Annotated[Level, typer.Option(help="All rows; within inputs, averaged; system means.")] = "pooled",
     statistic: Annotated[
@@ -66,14 +55,14 @@ def correlate(
     resamples: Annotated[int, typer.Option(min=1, help="Bootstrap resamples per interval, swaps per test.")] = 2_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and p-values.")] = 0,
     long_signatures: LongSignatures = False,
-    id_column: IdColumn = None,
-    system_column: SystemColumn = None,
-    candidate: CandidateColumn = None,
-    reference: ReferenceColumn = None,
-    source: SourceColumn = None,
-    group: GroupColumn = None,
-    judge_column: JudgeColumn = None,
-    criterion_column: CriterionColumn = None,
+    id_column: layout.IdColumn = None,
+    system_column: layout.SystemColumn = None,
+    candidate: layout.CandidateColumn = None,
+    reference: layout.ReferenceColumn = None,
+    source: layout.SourceColumn = None,
+    group: layout.GroupColumn = None,
+    judge_column: layout.JudgeColumn = None,
+    criterion_column: layout.CriterionColumn = None,
     reference_lists: ReferenceLists = None,
 ) -> None:
     """Correlate metrics with human judgments: values with intervals, and tests between metrics.
@@ -99,7 +88,7 @@ def correlate(
     in_place = any(texts) and "." in score
     scores = score_columns([score]) if "=" in score or in_place else {}
     score = next(iter(scores), score)
-    layout = JudgmentColumns(*texts, scores, judge_column, reference_lists, criterion_column)
+    columns = JudgmentColumns(*texts, scores, judge_column, reference_lists, criterion_column)
     statistics: Any = chosen("--statistic", statistic, ("spearman", "pearson", "kendall", "acc-t", "spa"))
     units: Any = chosen("--length", length, ("letters", "words", "whitespace", "characters")) if length else []
     if average is not None and not by_group:
@@ -112,8 +101,8 @@ def correlate(
             metrics=metrics,
             language=language,
             score=score,
-            layout=layout,
-            lower_is_better=listed(lower_is_better),
+            layout=columns,
+            lower_is_better=layout.listed(lower_is_better),
             clean=clean,
             statistics=statistics,
             level=level,

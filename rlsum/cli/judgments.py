@@ -10,19 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from rlsum.cli.layout import (
-    COLUMNS,
-    CandidateColumn,
-    CriterionColumn,
-    GroupColumn,
-    IdColumn,
-    JudgeColumn,
-    LowerIsBetter,
-    ReferenceColumn,
-    SourceColumn,
-    SystemColumn,
-    listed,
-)
+from rlsum.cli import layout
 from rlsum.cli.reading import ReferenceLists
 from rlsum.files import check_free
 from rlsum.pages.blocks import Bullets
@@ -39,25 +27,25 @@ def judgments(
     data: Annotated[str, typer.Argument(help="A JSONL file, hf://owner/name, NAME:PATH, or NAME followed by PATH.")],
     path: Annotated[str | None, typer.Argument(help="The file or folder for NAME.", show_default=False)] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="JSONL to write, or .jsonl.gz.")] = None,
-    id_column: IdColumn = None,
-    system_column: SystemColumn = None,
-    candidate: CandidateColumn = None,
-    reference: ReferenceColumn = None,
-    source: SourceColumn = None,
-    group: GroupColumn = None,
+    id_column: layout.IdColumn = None,
+    system_column: layout.SystemColumn = None,
+    candidate: layout.CandidateColumn = None,
+    reference: layout.ReferenceColumn = None,
+    source: layout.SourceColumn = None,
+    group: layout.GroupColumn = None,
     score: Annotated[
         list[str] | None,
         typer.Option(
             metavar="[NAME=]COLUMN",
             help="Of a score; several, separated by commas or with *, are of one judge each. Repeatable. Default: all "
             "columns of numbers.",
-            rich_help_panel=COLUMNS,
+            rich_help_panel=layout.COLUMNS,
         ),
     ] = None,
-    judge_column: JudgeColumn = None,
-    criterion_column: CriterionColumn = None,
+    judge_column: layout.JudgeColumn = None,
+    criterion_column: layout.CriterionColumn = None,
     reference_lists: ReferenceLists = None,
-    lower_is_better: LowerIsBetter = "",
+    lower_is_better: layout.LowerIsBetter = "",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
@@ -87,9 +75,9 @@ def judgments(
     if out is not None:
         check_free("-o", out, overwrite)
     texts = (id_column, system_column, candidate, reference, source, group)
-    layout = JudgmentColumns(*texts, score_columns(score or ()), judge_column, reference_lists, criterion_column)
+    columns = JudgmentColumns(*texts, score_columns(score or ()), judge_column, reference_lists, criterion_column)
     named = data if path is None else f"{data}:{path}"
-    loaded = load(named, layout=layout, lower_is_better=listed(lower_is_better))
+    loaded = load(named, layout=columns, lower_is_better=layout.listed(lower_is_better))
     overview = describe(loaded)
     if out is not None:
         write_jsonl(out, loaded.rows)

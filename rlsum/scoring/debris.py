@@ -22,14 +22,14 @@ class Survey:
     columns: dict[str, Column] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, records: Iterable[Any]) -> Survey:
-        """That of outputs or judgments."""
+    def of(cls, rows: Iterable[tuple[str, str, Iterable[str]]]) -> Survey:
+        """That of rows: system, candidate, references."""
         survey = cls()
-        for record in records:
-            survey.add(record.system, record.candidate, record.references)
+        for row in rows:
+            survey.add(*row)
         return survey
 
-    def add(self, system: str, candidate: str, references: Iterable[str] = ()) -> None:
+    def add(self, system: str, candidate: str, references: Iterable[str]) -> None:
         """Count the texts of one row."""
         name = f"candidates of {system}" if system else "candidates"
         self.columns.setdefault(name, Column(name)).add([candidate])

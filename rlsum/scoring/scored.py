@@ -125,7 +125,8 @@ def score(
         if out.suffix == ".gz":
             raise UserError(f"--out {out}: rows are written as plain text; leave .gz out of the name")
     identity = pairs.check(scorers.values())
-    prefixes = survey_of(pairs).prefixes if clean else None
+    texts = ((str(row.get("system") or ""), *texts_of(row)[:2]) for row in pairs)
+    prefixes = Survey.of(texts).prefixes if clean else None
     scorers = scorers if prefixes is None else all_cleaned(scorers, prefixes)
     with Scoring(partial(_made, metrics, language, prefixes), workers) as scoring:
         signatures = scoring.signatures()
@@ -150,14 +151,6 @@ def score(
 def _made(metrics: str | Sequence[str], language: str | None, prefixes: Sequence[str] | None) -> dict[str, Reward]:
     made = rewards.from_specs(metrics, language)
     return made if prefixes is None else all_cleaned(made, prefixes)
-
-
-def survey_of(pairs: Pairs) -> Survey:
-    """What cleaning finds in all pairs."""
-    survey = Survey()
-    for row in pairs:
-        survey.add(str(row.get("system") or ""), *texts_of(row)[:2])
-    return survey
 
 
 def _written(pairs: Pairs) -> Iterator[str]:

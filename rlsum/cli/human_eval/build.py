@@ -140,7 +140,7 @@ def build(
     asked = _criteria(answers, criteria, marking)
     joined = None if articles is None else Articles.read(articles, article_column)
     aligned = read_aligned(outputs, joined)
-    survey = _survey(aligned)
+    survey = Survey.of((*written, ()) for texts in aligned.candidates.values() for written in texts.items())
     aligned = _clean(aligned, survey) if clean else aligned
     aligned = normalised(aligned) if normalise else aligned
     texts = design.texts_at_once(aligned.systems, asked)
@@ -163,14 +163,6 @@ def build(
     for note in survey.sentences(clean, READ):
         typer.echo(note)
     _report(aligned, built, secret, out, key)
-
-
-def _survey(aligned: AlignedOutputs) -> Survey:
-    survey = Survey()
-    for texts in aligned.candidates.values():
-        for system, text in texts.items():
-            survey.add(system, text)
-    return survey
 
 
 def _clean(aligned: AlignedOutputs, survey: Survey) -> AlignedOutputs:
