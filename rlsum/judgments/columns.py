@@ -168,18 +168,16 @@ def _numeric(reads: Sequence[Read], names: Sequence[str]) -> dict[str, tuple[str
     for name in names:
         given = [(read.where, value) for read in reads if not cells.missing(value := read.fields.get(name))]
         wrong = [(where, value) for where, value in given if not cells.is_number(value)]
-        if wrong and (
-            2 * len(wrong) < len(given) or all(cells.DECIMAL_COMMA.fullmatch(str(value)) for _, value in wrong)
-        ):
+        commas = all(cells.DECIMAL_COMMA.fullmatch(str(value)) for _, value in wrong)
+        if wrong and (2 * len(wrong) < len(given) or commas):
             raise RecordError(
                 f"{wrong[0][0]}: {name}={str(wrong[0][1])[:40]!r} is not a number (decimals have a point), as most in "
                 "this column are; correct it, leave it empty, or name the columns of scores with --score"
             )
-        if not wrong and given:
-            match = OF_A_PERSON.fullmatch(name)
+        if given and not wrong:
             scores[name] = (name,)
-            people.setdefault(match["before"] or match["after"] or "overall" if match else "", []).append(name)
-    people.pop("", None)
+            if match := OF_A_PERSON.fullmatch(name):
+                people.setdefault(match["before"] or match["after"] or "overall", []).append(name)
     for score, columns in people.items():
         if len(columns) > 1:
             scores = {name: paths for name, paths in scores.items() if name not in columns}
@@ -228,7 +226,7 @@ def _ratings(read: Read, columns: JudgmentColumns, given: Sequence[str]) -> dict
         label = f"{read.where}: {','.join(paths)}"
         values = cells.each(values[0] if len(paths) == 1 else values, lambda cell: cells.number(cell, label))  # noqa: B023
         found += ratings(name, values, judge, label)
-    return judged(found)
+    return {name: value for name, value in judged(found).items() if value or name not in given}
 
 
 def _notes(columns: JudgmentColumns, given: Sequence[str], names: Sequence[str], further: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from rewards.base import Reward
-from rewards.scoring import columns_for
+from rewards.scoring import check_scores, columns_for
 from rewards.wrappers.cached import Cached, Store, columns_key, content_key
 from rewards.wrappers.parts import depends_on_batch
 from rlsum.errors import UserError
@@ -53,7 +53,8 @@ def cached_scores(
 
 def score(reward: Reward, rows: Sequence[Judgment]) -> Floats:
     """The reward's scores (n,) of judged texts."""
-    return np.asarray(reward(*inputs_of(rows)), dtype=np.float64)
+    inputs = inputs_of(rows)
+    return check_scores(reward.name, reward(*inputs), inputs)
 
 
 def _in_chunks(reward: Reward, rows: Sequence[Judgment], progress: Progress) -> Floats:

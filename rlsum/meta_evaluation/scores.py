@@ -102,8 +102,8 @@ def scored(
 
     Each group is scored separately and in the order of the data, so batch centering uses batches of one group.
     ``length`` names the lengths to add as columns. ``cache`` is a file from `cache.scores_file`, None for none. Rows
-    without the human ``score`` are left out and counted. Raises UserError if no row has that score, a row lacks a
-    column that a metric needs, or a metric is infinite, and the metrics' errors.
+    without the human ``score`` are left out and counted. Raises UserError if no row has that score or a row lacks a
+    column that a metric needs, and RewardError as ``check_scores``.
     """
     if unknown := [unit for unit in length if unit not in COUNTS]:
         raise UserError(f"length={unknown[0]!r} is unknown; use a list of {', '.join(COUNTS)}")
@@ -194,13 +194,7 @@ def _column(
     results = cached_scores(metric, parts, cache, lambda count: progress(label, count) if progress else None)
     scores = np.full(len(rows), np.nan)
     for group, values in zip(groups, results, strict=True):
-        if values.shape != (len(group),):
-            raise UserError(f"{label} returned shape {values.shape} for {len(group)} texts; one number each is needed")
         scores[group] = values
-    infinite = np.flatnonzero(np.isinf(scores))
-    if len(infinite):
-        row = rows[infinite[0]]
-        raise UserError(f"{label} is infinite for id {row.id!r} of {row.system!r}; it must return NaN if undefined")
     missing = [rows[index] for index in np.flatnonzero(np.isnan(scores)).tolist()]
     reasons = (metric.undefined(row.candidate, row.references, row.source, row.columns) for row in missing)
     undefined = Counter(reason or "no reason given" for reason in reasons)

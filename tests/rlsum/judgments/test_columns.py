@@ -123,6 +123,12 @@ def test_columns_of_numbers_are_scores_and_those_of_people_their_judges(tmp_path
     assert found.scores == scores
 
 
+def test_a_column_of_judges_names_those_of_the_columns_of_scores(tmp_path):
+    row = {"id": "1", "system": "s", "candidate": "x", "reference": "y", "rater1": 1, "rater2": 2, "judges": ["a", "b"]}
+    (found,) = load(lines(tmp_path / "j.jsonl", row)).rows
+    assert (found.raw_scores, found.judges) == ({"overall": (1, 2)}, ("a", "b"))
+
+
 def test_numbered_scores_that_may_be_of_judges_are_noted(tmp_path):
     (tmp_path / "j.csv").write_text("id,system,candidate,reference,flow_1,flow_2,x1\n1,s,x,y,1,2,3\n")
     assert any("--score flow=flow_1,flow_2" in note for note in load(tmp_path / "j.csv").notes)

@@ -5,6 +5,7 @@ import pytest
 from rated import Share, changed, rated
 
 from rewards import Plain
+from rewards.errors import RewardError
 from rlsum.errors import UserError
 from rlsum.judgments.records import Judgment
 from rlsum.meta_evaluation.scores import judge_scores, lengths, scored, short_labels
@@ -47,7 +48,7 @@ def test_wrong_scores_and_wrong_metrics():
         def __call__(self, candidates, references=None, sources=None, columns=None):
             return np.full(len(candidates), np.inf)
 
-    with pytest.raises(UserError, match="endless is infinite for id 'i0' of 's0'"):
+    with pytest.raises(RewardError, match=r"is inf for .* candidates, first for .*; it must be finite"):
         scored(rated(), {"endless": Endless()})
 
 
