@@ -25,6 +25,8 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 BRACKETS = ("[]", "()", "{}")
+DEEPEST = 4  # levels of brackets around texts
+UNREADABLE = re.compile(r"""\s*\[\s*((['"]).*\2|\{\s*".*\})\s*\]\s*""", re.DOTALL)  # also a list of objects
 
 
 class NotText(RewardError):
@@ -68,7 +70,7 @@ def references(
     as a column says whose name ends in `references` or `summaries` (alternatives). ``others``: columns that hold
     something else. Raises NotText, and Undecided where nothing says what a list is.
     """
-    columns = reference_columns(name, tuple(column for column in row if column not in others))
+    columns = reference_columns(name, tuple(column for column in row if column not in others) if others else (*row,))
     return [text for column in columns for text in _alternatives(row.get(column), column, lists)]
 
 
@@ -87,25 +89,28 @@ def one_text(cell: Any) -> str:
 
 def members(cell: Any) -> list[Any] | None:
     """The list that a cell holds, also as JSON, Python or numpy writes it; None for a text or anything else."""
-    if isinstance(cell, list | tuple):
-        return list(cell)
-    if not (isinstance(cell, str) and (text := cell.strip())[:1] + text[-1:] in BRACKETS):
+    if not isinstance(cell, str):
+        cell = cell.tolist() if hasattr(cell, "tolist") else cell  # numpy, as pandas reads lists of parquet
+        return list(cell) if isinstance(cell, list | tuple) else None
+    if cell[:1].isalnum() or (text := cell.strip())[:1] + text[-1:] not in BRACKETS:
         return None
     try:
         value = json.loads(text, strict=False)
+        return value if isinstance(value, list) and _only_texts(value) else None
     except (ValueError, RecursionError):
-        value = _python(text)
-    return value if isinstance(value, list) and _only_texts(value) else None
+        return _python(text)
 
 
 def _alternatives(cell: Any, column: str, lists: Lists | None) -> list[str]:
-    if _empty(cell):
-        return []
+    if isinstance(cell, str) and cell[:1].isalnum():  # nearly all
+        return [cell]
     listed = members(cell)
     if listed is None:
+        if _empty(cell):
+            return []
         if not isinstance(cell, str):
             raise NotText(f"{column}: not text")
-        if re.fullmatch(r"""\s*\[\s*(['"]).*\1\s*\]\s*""", cell, re.DOTALL):
+        if UNREADABLE.fullmatch(cell):
             raise NotText(f"{column}: begins and ends as a list, and cannot be read as one")
         return [cell]
     present = [member for member in listed if not _empty(member)]
@@ -152,7 +157,7 @@ def _python(text: str) -> Any:
     place, levels, arrays = 0, [list[Any]()], [False]
     while place < len(text):
         token = TOKEN.match(text, place)
-        if token is None or (token["close"] and len(levels) < 2):
+        if token is None or (token["close"] and len(levels) < 2) or len(levels) > DEEPEST:
             return None
         if token["text"]:
             try:

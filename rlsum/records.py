@@ -85,14 +85,18 @@ class RecordTexts:
                 f"--references FILE` or `rlsum evaluate {path} --references FILE`"
             )
         self.understood = Understood(str(path), lists)
+        self.fields: tuple[str, ...] | None = None  # of the row before
+        self.replaced: tuple[str, ...] = ()
 
     def __call__(self, where: str, row: Mapping[str, Any]) -> dict[str, Any]:
         """The row with ``candidate`` and ``source`` as texts, and ``references`` as a list of texts, no empty ones.
 
         Raises RecordError for fields that the row lacks, and for what is no text.
         """
-        check_fields(where, row, self.needed)
-        replaced = reference_fields(row)
+        if (names := tuple(row)) != self.fields:
+            check_fields(where, row, self.needed)
+            self.fields, self.replaced = names, reference_fields(row)
+        replaced = self.replaced
         fields = replaced if "references" in self.needed else ()
         try:
             texts: dict[str, Any] = {"references": references(row, fields[0], self.lists) if fields else []}
@@ -105,8 +109,8 @@ class RecordTexts:
                     self.understood.note_list("articles" if name == "source" else "candidates", row[name])
             except NotText as error:
                 raise RecordError(f"{where}: {name} must be text, not {str(row[name])[:40]}") from error
-        articles = ["source"] if row.get("source") else []
-        self.understood.add(len(texts["references"]), candidates=["candidate"], references=fields, articles=articles)
+        articles = ("source",) if row.get("source") else ()
+        self.understood.add(len(texts["references"]), ("candidate",), fields, articles)
         return {name: value for name, value in row.items() if name not in replaced} | texts
 
 

@@ -39,7 +39,7 @@ def clean(text: str, prefixes: Sequence[str] = ()) -> str:
 def cleaned(text: str, prefixes: Sequence[str] = ()) -> tuple[str, dict[str, str]]:
     """The clean text, and what was found: name of the rule -> the first stretch that it changed."""
     found: dict[str, str] = {}
-    before = None
+    before = None if prefixes or SIGNS.search(text) else text
     while text != before:
         before = text
         for rule in RULES:
@@ -251,3 +251,4 @@ RULES = (
     Rule("Markdown", "*#`_~]+•", _without_markdown),
     Rule("preamble", ":\uff1a\n;-\u2013\u2014", _without_preamble),
 )
+SIGNS = re.compile(f"[{re.escape(''.join(rule.signs for rule in RULES))}]")  # most texts have none

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -100,6 +101,7 @@ def _drafted(
     path: str, split: str, columns: dict[str, Any], language: str | None, pretrained: str | None
 ) -> dict[str, Any]:
     """The configuration that `rlsum init` would write for a corpus, as far as it says how texts are read."""
+    from rewards.text.languages import NAMES
     from rlsum import yaml_files
     from rlsum.data.look import look
     from rlsum.drafts import draft
@@ -108,6 +110,10 @@ def _drafted(
     start = None if pretrained is None else facts(pretrained)
     source, reference, lists = columns.values()
     found = look(path, source, reference, lists, language, split)
+    if start is None and language is None and len({*found.seen} - {None}) != 1:
+        assumed = next(filter(None, found.seen), "en")
+        typer.echo(f"{path}: the language is not clear; read as {NAMES[assumed]} (--language CODE)", err=True)
+        found = replace(found, given=assumed)
     values = draft.run_values("inspected", {"train": Path(path), "valid": Path(path)}, found, start)
     written: dict[str, Any] = yaml_files.parse(draft.run(values, start))
     return yaml_files.merge(written, {"data": {"train": path, "valid": path, "train_split": split}})

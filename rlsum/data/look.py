@@ -55,18 +55,20 @@ class Look:
     given: str | None = None
 
     @cached_property
+    def seen(self) -> tuple[str | None, ...]:
+        """The codes of the languages of the articles and of the summaries; None where that is not clear."""
+        return tuple(language_in(texts[:TEXTS]) for texts in (self.articles, self.summaries))
+
+    @cached_property
     def language(self) -> str:
         """The code of the language. Raises CorpusError where it is not given, and not clear or not one."""
-        found = [language_in(texts[:TEXTS]) for texts in (self.articles, self.summaries)]
-        known = {language for language in found if language is not None}
+        known = {*self.seen} - {None}
         if self.given is None and len(known) != 1:
-            names = f"articles {found[0]}, summaries {found[1]}" if known else "not clear"
+            names = "articles {}, summaries {}".format(*self.seen) if known else "not clear"
             raise CorpusError(
                 f"{self.path}: the language of its texts: {names}; give --language CODE, such as en or hi"
             )
-        language = self.given or known.pop()
-        language_of(language)
-        return language
+        return language_of(self.given or known.pop()).code
 
     @cached_property
     def spaced(self) -> bool:

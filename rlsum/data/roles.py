@@ -13,7 +13,8 @@ from rlsum.readers import CorpusError
 Kind = Literal["output", "title", "summary", "other", "article", ""]
 # Words of names, the kinds in the order in which they win: `generated_summary` is an output, `summary_text` a summary.
 WORDS: dict[Kind, str] = {
-    "output": "candidate decoded gen generated hyp hypothesis model output pred predicted prediction system",
+    "output": "candidate chatgpt decoded gen generated gpt hyp hypothesis llm model output pred predicted prediction "
+    "system",
     "title": "headline subject title titles titel titre titolo titulo título заголовок 标题 標題 タイトル",
     "summary": "abstract abstracts gold highlight highlights reference references summ summaries summary target tldr "
     "resumen resumo riassunto résumé samenvatting zusammenfassung 摘要 要約",

@@ -54,17 +54,17 @@ def convert(
         elif columns.source:
             source = text_in(read, columns.source)
         fields, texts = _references(row, columns, lists)
-        article_columns = [articles.column] if articles else [columns.source] if columns.source else []
+        article_columns = (articles.column,) if articles else (columns.source,) if columns.source else ()
         understood.note_list("candidates", read.fields.get(columns.candidate))
-        understood.add(len(texts), candidates=[columns.candidate], references=fields, articles=article_columns)
+        understood.add(len(texts), (columns.candidate,), fields, article_columns)
         yield Output(named, source, texts, candidate, system)
     understood.say()
 
 
-def _references(read: Read, columns: OutputColumns, lists: Lists | None) -> tuple[list[str], tuple[str, ...]]:
+def _references(read: Read, columns: OutputColumns, lists: Lists | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns of a row that hold references, and the texts."""
     if columns.reference is None:
-        return [], ()
+        return (), ()
     others = (columns.candidate, columns.id, *([columns.source] if columns.source else []))
     named = reference_columns(columns.reference, tuple(name for name in read.fields if name not in others))
     if not any(name in read.fields for name in named):
@@ -75,4 +75,4 @@ def _references(read: Read, columns: OutputColumns, lists: Lists | None) -> tupl
         raise CorpusError(f"{read.where}: {error}") from error
     if not texts:
         raise CorpusError(f"{read.where}: {columns.reference!r} is empty; correct or delete this row")
-    return [name for name in named if name in read.fields], tuple(texts)
+    return tuple(name for name in named if name in read.fields), tuple(texts)

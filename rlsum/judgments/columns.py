@@ -86,7 +86,7 @@ def read_rows(
             raise RecordError(f"{read.where}: {read.problem}; correct or delete this row")
     names = list(dict.fromkeys(column for read in reads for column in read.fields))
     found, given = _chosen(reads, names, name, columns, further)
-    alternatives = [] if not found.reference else reference_columns(found.reference, tuple(names))
+    alternatives = () if not found.reference else reference_columns(found.reference, tuple(names))
     _check_lists(reads, found)
     understood = Understood(name, found.lists)
     inputs: dict[str, str] = {}
@@ -97,8 +97,8 @@ def read_rows(
         row |= {column: read.fields[column] for column in further if column in read.fields}
         rows.append((read.where, parse(Read(read.where, "", row), further)))
         understood.note_list("candidates", cells.opened(cells.at(read.fields, found.candidate or "")))
-        articles = [found.source] if found.source else []
-        understood.add(len(rows[-1][1].references), [found.candidate or ""], alternatives, articles)
+        articles = (found.source,) if found.source else ()
+        understood.add(len(rows[-1][1].references), (found.candidate or "",), alternatives, articles)
     understood.say()
     return rows, _notes(found, given, [name for name in names if name not in alternatives], further)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 
 from rewards.references import Lists, members
 
+ROLES = ("candidates", "references", "articles")
 log = logging.getLogger("rlsum.readers")  # the command line shows it
 
 
@@ -23,6 +23,7 @@ class Understood:
     counts: set[int] = field(default_factory=set)  # references a row
     left_out: str = ""
     joined: set[str] = field(default_factory=set)  # roles whose cells hold lists of sentences
+    last: tuple[tuple[str, ...], ...] = ()  # names of the row before
 
     def note_list(self, role: str, cell: object) -> None:
         """Remember that a cell of an article or a candidate holds a list."""
@@ -32,15 +33,18 @@ class Understood:
     def add(
         self,
         count: int,
-        candidates: Iterable[str] = (),
-        references: Iterable[str] = (),
-        articles: Iterable[str] = (),
+        candidates: tuple[str, ...] = (),
+        references: tuple[str, ...] = (),
+        articles: tuple[str, ...] = (),
     ) -> None:
         """A row with ``count`` references, and its columns."""
         self.rows += 1
         self.counts.add(count)
-        for role, names in (("candidates", candidates), ("references", references), ("articles", articles)):
-            self.columns.setdefault(role, {}).update(dict.fromkeys(names))
+        names = candidates, references, articles
+        if names != self.last:
+            self.last = names
+            for role, given in zip(ROLES, names, strict=True):
+                self.columns.setdefault(role, {}).update(dict.fromkeys(given))
 
     def __str__(self) -> str:
         roles = [(role, ", ".join(map(repr, names))) for role, names in self.columns.items() if names]

@@ -55,7 +55,7 @@ class TextColumn:
             if self.role == "references":
                 understood.add(len(texts), references=reference_columns(name or "", tuple(read.fields)))
             else:
-                understood.add(0, candidates=[name or ""])
+                understood.add(0, (name or "",))
                 understood.note_list(self.role, read.fields.get(name or ""))
             yield Located(read.where, identity(read.fields.get("id")), texts)
         understood.say()

@@ -47,6 +47,7 @@ class Scored(Shown):
     cleaned: bool = False
     survey: Survey = field(default_factory=Survey)
     notes: Sequence[str] = ()
+    ids: dict[str, array[int]] = field(default_factory=dict)  # hashes of the rows' ids by system
 
     def add(self, row: Row, scores: Mapping[str, float | None]) -> None:
         """Add one row's scores; None becomes NaN."""
@@ -54,7 +55,18 @@ class Scored(Shown):
         columns = self.by_system.setdefault(system or "candidates", {})
         for label, value in scores.items():
             columns.setdefault(label, array("d")).append(float("nan") if value is None else value)
+        if "id" in row:
+            self.ids.setdefault(system or "candidates", array("q")).append(hash(str(row["id"])))
         self.survey.add(system, *texts_of(row)[:2])
+
+    def _recurring(self) -> Iterator[str]:
+        """A note on each system with several rows of one id."""
+        for system, ids in self.ids.items():
+            if (different := len({*ids})) < len(ids):
+                yield (
+                    f"Warning: {system}: {len(ids):,} rows have {different:,} different ids, but intervals take "
+                    "rows as independent; where those of one id are of one article, they are too narrow."
+                )
 
     def __getitem__(self, metric: str) -> Floats:
         """The scores (n,) of a metric, system after system."""
@@ -70,7 +82,12 @@ class Scored(Shown):
         }
         sizes = {system: len(next(iter(each.values()))) for system, each in self.by_system.items()}
         items = ", ".join(f"{system} {count:,}" for system, count in sizes.items())
-        notes = [f"Items: {items}; {self.resampling.note}.", *self.notes, *self.survey.sentences(self.cleaned)]
+        notes = [
+            f"Items: {items}; {self.resampling.note}.",
+            *self._recurring(),
+            *self.notes,
+            *self.survey.sentences(self.cleaned),
+        ]
         lines = []
         for label, signature in self.signatures.items():
             undefined = int(np.isnan(self[label]).sum())

@@ -46,7 +46,10 @@ def test_a_cell_that_holds_a_list_is_read_as_that_list(written):
         *((text, None) for text in ("[Music] plays [end]", "[1, 2]", "[sic]", "['a'] and ['b']", "['a'", "text", "")),
         *((text, None) for text in ("(CNN) He said. (AP)", '{"a": "b"}', "{'a': 'b'}", "(sic)", "{}x{}", "['a')")),
         (3, None),
+        (np.array(["a", "b"], dtype=object), ["a", "b"]),
+        *((opened * 3000 + closed * 3000, None) for opened, closed in ("[]", ("['a', ", "]"))),
     ],
+    ids=repr,
 )
 def test_other_cells(cell, found):
     assert members(cell) == found
@@ -109,7 +112,7 @@ def test_what_nothing_decides_is_asked(cell):
         references({"abstract": cell}, "abstract")
 
 
-@pytest.mark.parametrize("cell", [3, {"text": "a"}, ["a", 3], "['a' or 'b']", "['it's', 'b']"])
+@pytest.mark.parametrize("cell", [3, {"text": "a"}, ["a", 3], "['a' or 'b']", "['it's', 'b']", '[{"text": "a"}]'])
 def test_what_is_no_text_is_named(cell):
     with pytest.raises(NotText, match="references: "):
         references({"references": cell}, "references")

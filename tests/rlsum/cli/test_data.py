@@ -87,6 +87,19 @@ def test_a_share_of_nothing_is_a_dash(tmp_path):
     assert "nan" not in result.output
 
 
+@pytest.mark.parametrize(
+    ("article", "summary", "read"),
+    [
+        ("Storm closes coastal road.", "Road closed.", "English"),
+        ("大雨のために海岸の道は通れない。", "The rain closes the road by the coast.", "Japanese"),
+    ],
+)
+def test_a_language_that_is_not_clear_is_assumed_and_said(tmp_path, article, summary, read):
+    result = run("inspect", write(tmp_path / "x.jsonl", [{"article": article, "summary": summary}]))
+    assert result.exit_code == 0
+    assert f"read as {read} (--language CODE)" in result.stderr
+
+
 def test_a_log_holds_no_progress_bars(tmp_path):
     environment = {name: value for name, value in os.environ.items() if name != "HF_DATASETS_DISABLE_PROGRESS_BARS"}
     result = subprocess.run(

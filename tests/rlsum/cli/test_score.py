@@ -81,6 +81,14 @@ def test_pairs_keep_what_they_hold_and_say_why(rlsum, tmp_path):
     assert rows[3]["undefined"] == {"rouge-1": "its reference is empty"}
 
 
+def test_rows_of_one_id_are_told_beside_the_intervals(rlsum, tmp_path):
+    for ids, told in ((("a", "b", "a", "b"), True), (range(4), False)):
+        pairs = zip(ids, CANDIDATES, FIRST, strict=True)
+        rows = (json.dumps({"id": name, "candidate": text, "reference": other}) + "\n" for name, text, other in pairs)
+        (tmp_path / "ids.jsonl").write_text("".join(rows))
+        assert ("4 rows have 2 different ids" in rlsum("ids.jsonl", "--metrics", "rouge-1")[1]) == told
+
+
 def test_several_processes_give_the_same_file(rlsum, tmp_path):
     rows = [{"candidate": f"cat {n % 50} dog", "reference": f"the cat {n % 70}", "n": n} for n in range(3 * CHUNK + 5)]
     (tmp_path / "many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -28,6 +28,7 @@ LAYOUTS = {
     "names of neither": ({"foo": 100, "bar": 20}, "foo", "bar"),
     "words of names": ({"full_text": 100, "articleTitle": 20, "articleSummary": 40}, "full_text", "articleSummary"),
     "outputs beside": ({"document": 900, "summary": 150, "generated_summary": 120}, "document", "summary"),
+    "outputs of a known model": ({"dialogue": 900, "gpt4_summary": 150, "human": 120}, "dialogue", "human"),
     "titles of abstracts": ({"abstract": 900, "title": 80}, "abstract", "title"),
     "instructions": ({"instruction": 40, "input": 800, "output": 90}, "input", "output"),
     "simplified at length": ({"text": 800, "summary": 900, "title": 80}, "text", "summary"),
