@@ -42,7 +42,8 @@ STEMMERS = {
     "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish",
 }  # fmt: skip
 
-# A number with a full stop is an ordinal in these languages. Nouns that follow it have a capital in German alone.
+# A number with a full stop is an ordinal in these languages. Nouns have a capital in some, so that one behind a number
+# does not tell whether the sentence ended.
 ORDINALS = frozenset(
     {"bs", "cs", "da", "de", "et", "eu", "fi", "fo", "hr", "hu", "is", "lb", "lt", "lv", "nb", "nn", "no", "pl", "sk",
      "sl", "sr", "tr"}
@@ -90,16 +91,6 @@ class Language:
     def stop_list(self) -> str | None:
         """spaCy's name of the list of stop words; None where it has none."""
         return self._spacy if self._spacy in STOP_WORDS else None
-
-    @property
-    def has_ordinals(self) -> bool:
-        """Whether a full stop makes a number an ordinal."""
-        return self.code in ORDINALS
-
-    @property
-    def has_capital_nouns(self) -> bool:
-        """Whether nouns begin with a capital, so that a capital says nothing about the end of a sentence."""
-        return self.code in CAPITAL_NOUNS
 
     @property
     def _spacy(self) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rewards.errors import RewardError, Unavailable
 from rewards.text.chunks import cut, encodable, pipeline, tokens_of_chunk
-from rewards.text.languages import ENGLISH, Language
+from rewards.text.languages import CAPITAL_NOUNS, ENGLISH, ORDINALS, Language
 from rewards.text.words import REMEMBERED, is_letters, nfc, pattern
 
 StopWords = Literal["spacy", "nltk", "none"]
@@ -174,7 +174,7 @@ def _stretches(text: str) -> list[tuple[int, int]]:
 
 def _sentences_in(document: Any, language: Language) -> Iterable[Any]:
     """The sentences of the sentencizer; in languages with ordinals like ``3.`` these do not end one."""
-    if not language.has_ordinals:
+    if language.code not in ORDINALS:
         return document.sents
     starts, ended = [0], False
     for place, token in enumerate(document):
@@ -196,7 +196,7 @@ def _is_ordinal(document: Any, place: int, language: Language) -> bool:
         return False
     if following[0].islower():
         return True
-    return language.has_capital_nouns and len(number) <= len("100.") and following.lower() not in OPENERS
+    return language.code in CAPITAL_NOUNS and len(number) <= len("100.") and following.lower() not in OPENERS
 
 
 @lru_cache(maxsize=8)

@@ -30,20 +30,13 @@ class Understood:
         if role not in self.joined and members(cell) is not None:
             self.joined.add(role)
 
-    def add(
-        self,
-        count: int,
-        candidates: tuple[str, ...] = (),
-        references: tuple[str, ...] = (),
-        articles: tuple[str, ...] = (),
-    ) -> None:
-        """A row with ``count`` references, and its columns."""
+    def add(self, count: int, *names: tuple[str, ...]) -> None:
+        """A row with ``count`` references, and its columns of candidates, references and articles."""
         self.rows += 1
         self.counts.add(count)
-        names = candidates, references, articles
         if names != self.last:
             self.last = names
-            for role, given in zip(ROLES, names, strict=True):
+            for role, given in zip(ROLES, names, strict=False):
                 self.columns.setdefault(role, {}).update(dict.fromkeys(given))
 
     def __str__(self) -> str:
