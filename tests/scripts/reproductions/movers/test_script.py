@@ -45,8 +45,8 @@ def test_every_study(arguments: list[str], tmp_path: Path, capsys, monkeypatch) 
     def fail(*_: object) -> None:
         raise AssertionError("scored again")
 
-    monkeypatch.setattr("rewards.mover.static.StaticMover.__call__", fail)
-    monkeypatch.setattr("rewards.mover.contextual.ContextualMover.__call__", fail)
+    monkeypatch.setattr("rewards.mover.static.StaticMover.scores", fail)
+    monkeypatch.setattr("rewards.mover.contextual.ContextualMover.scores", fail)
     assert reproduce.main(["movers", "table2", *arguments]) == 0
     assert rows(out / "table2.csv") == correlations
 
