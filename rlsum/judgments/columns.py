@@ -17,14 +17,14 @@ from rlsum.judgments.records import FIELDS, KNOWN, Judgment, parse
 from rlsum.readers import Read, Understood
 from rlsum.records import reference_fields
 
-PERSON = "judge|rater|annotator|worker|evaluator|expert|assessor|reviewer|coder"
+PERSON = "judge|rater|annotator|worker|turker|evaluator|expert|assessor|reviewer|coder|grader|labell?er|participant"
 ONE_PERSON = re.compile(rf"({PERSON})[_ .-]?(id|name)?", re.IGNORECASE)  # a column that says who judged
 A_CRITERION = re.compile(r"(quality[_ .-]?)?(criterion|dimension|aspect)(s|[_ .-]?name)?", re.IGNORECASE)
 # A column whose numbers are no scores.
 AN_ID = re.compile(r"(?i:(.*[_ .-])?(id|index|number|no|nr)|unnamed: \d+)|.*[a-zA-Z]Id|.*[a-z]ID")
 # A column of one of several people: rater1, annotator_2_coherence, coherence.judge-b.
 OF_A_PERSON = re.compile(
-    rf"(?P<before>.*?)[_ .-]*(?:{PERSON})(?:[_ .-]?\d+|[_ .-][a-z])(?:[_ .-]+(?P<after>.*))?", re.IGNORECASE
+    rf"(?P<before>.*?)[_ .-]*(?:{PERSON}|human)(?:[_ .-]?\d+|[_ .-][a-z])(?:[_ .-]+(?P<after>.*))?", re.IGNORECASE
 )
 NUMBERED = re.compile(r"(.*?[^\W\d_])[ _.-]*\d+")  # flow_1: a column that may be of one of several judges
 
@@ -70,7 +70,7 @@ def score_columns(written: Iterable[str]) -> dict[str, tuple[str, ...]]:
             name, column = text.rpartition(".")[2].strip("*_ -"), text
         if not name or not column or name in found:
             raise RecordError(f"--score {text!r}: write NAME=COLUMN, with another name for each score")
-        found[name] = tuple(column.split(","))
+        found[name.strip()] = tuple(part.strip() for part in column.split(","))
     return found
 
 
@@ -145,7 +145,8 @@ def _check_lists(reads: Sequence[Read], columns: JudgmentColumns) -> None:
     for paths in columns.scores.values() if columns.judge is None else ():
         names = (columns.candidate or "", *paths)
         rows = [[cells.opened(cells.at(read.fields, name)) for name in names] for read in reads]
-        if all(isinstance(cell, list) and len(cell) == len(row[0]) > 1 for row in rows for cell in row):
+        lists = all(isinstance(cell, list) and len(cell) == len(row[0]) > 1 for row in rows for cell in row)
+        if lists and not any(isinstance(member, list) for row in rows for cell in row for member in cell):
             raise RecordError(
                 f"{reads[0].where}: {names[1]}: as many scores as {names[0]!r} has texts in every row; give the text "
                 "of each system a row of its own, or join the sentences of one"

@@ -105,6 +105,8 @@ def test_published_layouts_need_the_names_of_their_columns(tmp_path, row, layout
     [
         (("rater1", "rater2", "rater3"), {"overall": 3}),
         (("Judge 1", "Judge 2", "Judge 3"), {"overall": 3}),
+        (("human1", "human2", "human3"), {"overall": 3}),
+        (("human", "grader_1_flow", "grader_2_flow"), {"human": 2, "flow": 3.5}),
         (("annotator_a_flow", "annotator_b_flow", "annotator_c_flow"), {"flow": 3}),
         (("flow.rater1", "flow.rater2", "flow.rater3"), {"flow": 3}),
         (("flow_1", "flow_2", "flow_3"), {"flow_1": 2, "flow_2": 3, "flow_3": 4}),  # may be something else
@@ -183,6 +185,7 @@ BASE = {"id": "1", "candidate": "x", "reference": "y", "flow": 1}
         ({"flow": [1, 2], "who": ["ann", None]}, {"scores": {"x": ("flow",)}, "judge": "who"}, "'who' is empty"),
         ({"flow": float("inf")}, {"scores": {"x": ("flow",)}}, "is not a score"),
         ({"a": {"s": {"t": "x"}, "u": {"t": "y"}}}, {"candidate": "a.*.t"}, "--candidate a.*.t: .* several texts"),
+        ({"candidate": ["a.", "b."], "flow": [[1], [2]]}, {"scores": {"x": ("flow",)}}, "lists within lists"),
         (
             {"candidate": ["of s", "of t"], "flow": [1, 2]},
             {"scores": {"x": ("flow",)}},
@@ -253,7 +256,7 @@ def test_public_readers_know_their_columns(tmp_path):
         (["a.flow"], {"flow": ("a.flow",)}),
         (["x=a.flow", "b"], {"x": ("a.flow",), "b": ("b",)}),
         (["flow_*"], {"flow": ("flow_*",)}),
-        (["x=a,b"], {"x": ("a", "b")}),
+        (["x=a, b"], {"x": ("a", "b")}),
     ],
 )
 def test_how_scores_are_named(written, columns):
