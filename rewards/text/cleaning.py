@@ -72,8 +72,9 @@ def _changed(before: str, after: str) -> str:
 # ---- the rules ---------------------------------------------------------------------------------------------------
 
 THINKING = re.compile(
-    r"< ?/? ?(?:think(?:ing)?|thoughts?|analysis|reasoning|reflection|scratchpad|seed:think)(?:\s[^<>\n]*)?>"
-    r"|◁/?think(?:ing)?▷|\[/?THINK\]|<\|(?:begin|end)_of_thought\|>"
+    r"< ?/? ?(?:think(?:ing)?|thoughts?|analysis|reason(?:ing)?|reflection|scratch_?pad|inner_?monologue"
+    r"|chain_?of_?thought|seed:think)(?:\s[^<>\n]*)?>|◁/?think(?:ing)?▷|\[/?THINK\]"
+    r"|<\|/?(?:(?:begin|start|end)(?:_?of)?_?)?(?:think(?:ing)?|thought)\|>"
     r"|<\|channel\|>\s*(?P<channel>analysis|commentary|final)\b",
     re.IGNORECASE,
 )
@@ -87,7 +88,7 @@ def _without_thinking(text: str) -> str:
     kept, start, depth, ended = "", 0, 0, True
     for tag in THINKING.finditer(text):
         channel, written = tag["channel"], tag[0].lower().replace(" ", "")
-        if not (written.endswith("final") if channel else written[1] == "/" or "|end_of" in written):
+        if not (written.endswith("final") if channel else "/" in written[1:3] or written.startswith("<|end")):
             if not depth:
                 kept, ended = kept + text[start : tag.start()], False
             depth = 1 if channel else depth + 1
@@ -223,6 +224,7 @@ def _without_markdown(text: str) -> str:
 
 LABEL = (
     "summary|tl ?; ?dr|tldr|abstract|résumé|resumen|resumo|riassunto|sommario|zusammenfassung|samenvatting"
+    "|kurzfassung|podsumowanie|streszczenie|özet|ringkasan|tóm tắt|ملخص|الملخص|สรุป"
     "|резюме|краткое содержание|要約|摘要|总结|總結|概要|요약|सारांश"
 )
 POLITE = r"(?:sure|certainly|of course|okay|ok|absolutely|great)\b[^\n:]{0,60}?[!,.:]\s*"

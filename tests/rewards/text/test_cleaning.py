@@ -30,6 +30,9 @@ FOUND = {
         "<|channel|>analysis<|message|>a thought without an end": "",
         "<|channel|>analysis<|message|>a<|channel|>commentary<|message|>b<|channel|>final<|message|>The cat sat.": CAT,
         "< think > a </ think > The cat sat.": CAT,
+        "<|think|>a<|/think|>The cat sat.": CAT,
+        "<|start_think|>a<|end_think|>The cat sat.": CAT,
+        "<chain_of_thought>a</chain_of_thought>The cat sat.": CAT,
         "The cat <think>a<think>b</think>c</think>sat.": CAT,
     },
     "special tokens": {
@@ -100,6 +103,8 @@ FOUND = {
         "summary : summary : The cat sat.": CAT,
         "Zusammenfassung: Die Katze.": "Die Katze.",
         "要約：猫": "猫",
+        "ملخص: القطة": "القطة",
+        "สรุป: แมว": "แมว",
     },
 }
 CLEAN = (
