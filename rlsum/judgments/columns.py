@@ -65,12 +65,12 @@ def score_columns(written: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Name -> columns from ``NAME=COLUMN,...``, or from a column whose last part is the name. Raises RecordError."""
     found: dict[str, tuple[str, ...]] = {}
     for text in written:
-        name, equals, column = text.partition("=")
+        name, equals, column = (part.strip() for part in text.partition("="))
         if not equals:
             name, column = text.rpartition(".")[2].strip("*_ -"), text
         if not name or not column or name in found:
             raise RecordError(f"--score {text!r}: write NAME=COLUMN, with another name for each score")
-        found[name.strip()] = tuple(part.strip() for part in column.split(","))
+        found[name] = tuple(part.strip() for part in column.split(","))
     return found
 
 

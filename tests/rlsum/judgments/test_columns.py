@@ -263,7 +263,7 @@ def test_how_scores_are_named(written, columns):
     assert score_columns(written) == columns
 
 
-@pytest.mark.parametrize("written", [["a.x", "b.x"], ["=a"], ["a="]])
+@pytest.mark.parametrize("written", [["a.x", "b.x"], ["x=a", "x =b"], ["=a"], ["a="]])
 def test_scores_need_names_of_their_own(written):
     with pytest.raises(RecordError, match="NAME=COLUMN"):
         score_columns(written)
