@@ -186,6 +186,11 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
+def system_of(path: Path) -> str:
+    """The system of a file that names none: the file's name without its format, so ``a.ours.out`` is ``a.ours``."""
+    return Path(path.stem if path.suffix == ".gz" else path.name).stem
+
+
 def read_outputs(path: str | Path, *, references: bool = True, lists: Lists | None = None) -> list[Output]:
     """Read an outputs file: JSONL, CSV or TSV, gzip or not, or parquet.
 
@@ -195,7 +200,7 @@ def read_outputs(path: str | Path, *, references: bool = True, lists: Lists | No
 
     Raises RecordError for the first bad line: an evaluation that silently drops outputs compares different items.
     """
-    name = Path(path).name.split(".")[0]
+    name = system_of(Path(path))
     needed = ("candidate", "references") if references else ("candidate",)
     texts = RecordTexts(path, lists, needed)
     outputs = [_output(read, number, name, texts) for number, read in enumerate(records(Path(path)), 1)]

@@ -15,7 +15,7 @@ from rewards.references import Lists
 from rewards.scoring import CorpusCounts, Inputs, in_parts
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Floats
-from rlsum.records import ColumnCheck, Output, inputs_of, read_outputs
+from rlsum.records import ColumnCheck, Output, inputs_of, read_outputs, system_of
 from rlsum.scoring.pairs import Listed, Texts
 from rlsum.scoring.properties import PROPERTIES
 
@@ -141,7 +141,7 @@ def _lines(
 ) -> list[Output]:
     texts = Texts(path, tuple(references), candidate, reference, lists)
     texts.check()
-    return [_output(row, path.name.split(".")[0]) for row in texts]
+    return [_output(row, system_of(path)) for row in texts]
 
 
 def _output(row: Mapping[str, Any], system: str) -> Output:

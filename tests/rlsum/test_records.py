@@ -6,12 +6,13 @@ import csv
 import gzip
 import json
 import os
+from pathlib import Path
 
 import pytest
 
 from rlsum.errors import RecordError
 from rlsum.readers import lines
-from rlsum.records import Output, read_outputs, to_json, write_outputs
+from rlsum.records import Output, read_outputs, system_of, to_json, write_outputs
 from rlsum.scoring.pairs import Records
 
 OUTPUT = Output("1", "a\u2028b", ("r one\nr two", "other"), "c \U0001f600", "s", {"rouge-l": 0.5, "sms": None})
@@ -134,3 +135,11 @@ def test_a_broken_row_of_a_table_is_named(tmp_path):
         read_outputs(path)
     with pytest.raises(RecordError, match=":3: wrong number of CSV fields"):
         Records(path).check()
+
+
+@pytest.mark.parametrize(
+    ("name", "system"),
+    [("a.jsonl", "a"), ("a.jsonl.gz", "a"), ("xsum.ours.out", "xsum.ours"), ("xsum.ref", "xsum"), ("plain", "plain")],
+)
+def test_a_file_of_outputs_names_their_system(name, system):
+    assert system_of(Path("folder.d") / name) == system
