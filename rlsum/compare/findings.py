@@ -85,7 +85,10 @@ def standing_by(results: Results, metric: str) -> str:
     else:
         tied, differing = (joined([titles[name] for name in names]) for names in (top.tied, top.differing))
         tied = tied if top.differing or len(top.tied) < 4 else "any other"
-        standing = f"{titles[top.best]} has the highest mean{scope}, but is not shown to differ from {tied}"
+        standing = (
+            f"{titles[top.best]} has the highest mean{scope}; tested with all pairs, it is not shown to differ from"
+        )
+        standing += f" {tied}"
         standing += f"; it differs from {differing}" if differing else ""
     if above:
         standing += f". {joined(above)} {'has' if len(above) == 1 else 'have'} a higher mean than all of them"
