@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from signal import Signals
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,8 @@ from rlsum.readers import jsonl
 
 if TYPE_CHECKING:
     from rlsum.training.checkpoint import Progress
+
+CHOSEN = ("tokenizer", "divisor", "model", "spaces", "dropout")  # by a run that begins without them, see ``build``
 
 
 @dataclass(frozen=True)
@@ -89,13 +91,25 @@ def _resumed(run: Path, config: str | Path | None, overrides: Sequence[str]) -> 
     stored = replace(checkpoint.read_config(run), run=str(run))
     if config is not None or overrides:
         given = configs.load(config or run / checkpoint.CONFIG, overrides)
-        given = replace(given, run=str(run), model=given.model or stored.model)
-        if replace(given, training=replace(given.training, steps=stored.training.steps)) != stored:
+        longer = replace(stored, training=replace(stored.training, steps=given.training.steps))
+        if replace(given, run=str(run)) != _as_given(longer, given):
             raise configs.ConfigError(
                 f"--resume {run}: CONFIG or overrides differ from the run's own config.yaml; leave them out. Only "
                 "training.steps may be larger"
             )
-        if given.training.steps != stored.training.steps:
-            environment.check_longer(run, stored, given, checkpoint.progress_of(run))
-        stored = given
+        if longer != stored:
+            environment.check_longer(run, stored, longer, checkpoint.progress_of(run))
+        stored = longer
     return stored
+
+
+def _as_given(stored: Any, given: Any) -> Any:
+    """The section of a run without what it has chosen itself, as none in the section that was ``given``."""
+    values = {}
+    for name, value in ((option.name, getattr(stored, option.name)) for option in fields(stored)):
+        asked = getattr(given, name, None)
+        if asked is None and name in CHOSEN:
+            values[name] = None
+        elif is_dataclass(value):
+            values[name] = _as_given(value, asked)
+    return replace(stored, **values)
