@@ -106,11 +106,11 @@ class RecordTexts:
             try:
                 if name in row:
                     texts[name] = "" if name == "source" and row[name] is None else one_text(row[name])
-                    self.understood.note_list("articles" if name == "source" else "candidates", row[name])
+                    self.understood.note("articles" if name == "source" else "candidates", row[name])
             except NotText as error:
                 raise RecordError(f"{where}: {name} must be text, not {str(row[name])[:40]}") from error
         articles = ("source",) if row.get("source") else ()
-        self.understood.add(len(texts["references"]), ("candidate",), fields, articles)
+        self.understood.add(texts["references"], ("candidate",), fields, articles)
         return {name: value for name, value in row.items() if name not in replaced} | texts
 
 

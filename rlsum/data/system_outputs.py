@@ -55,8 +55,8 @@ def convert(
             source = text_in(read, columns.source)
         fields, texts = _references(row, columns, lists)
         article_columns = (articles.column,) if articles else (columns.source,) if columns.source else ()
-        understood.note_list("candidates", read.fields.get(columns.candidate))
-        understood.add(len(texts), (columns.candidate,), fields, article_columns)
+        understood.note("candidates", read.fields.get(columns.candidate))
+        understood.add(texts, (columns.candidate,), fields, article_columns)
         yield Output(named, source, texts, candidate, system)
     understood.say()
 

@@ -96,9 +96,9 @@ def read_rows(
         row |= _texts(read, found, inputs, name) | _ratings(read, found, given)
         row |= {column: read.fields[column] for column in further if column in read.fields}
         rows.append((read.where, parse(Read(read.where, "", row), further)))
-        understood.note_list("candidates", cells.opened(cells.at(read.fields, found.candidate or "")))
+        understood.note("candidates", cells.opened(cells.at(read.fields, found.candidate or "")))
         articles = (found.source,) if found.source else ()
-        understood.add(len(rows[-1][1].references), (found.candidate or "",), alternatives, articles)
+        understood.add(rows[-1][1].references, (found.candidate or "",), alternatives, articles)
     understood.say()
     return rows, _notes(found, given, [name for name in names if name not in alternatives], further)
 

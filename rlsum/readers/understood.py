@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cache
 
 from rewards.references import Lists, members
 
 ROLES = ("candidates", "references", "articles")
+MISSING = frozenset({"nan", "NaN", "<NA>", "None", "null", "NULL"})  # empty cells, as programs write them as texts
 log = logging.getLogger("rlsum.readers")  # the command line shows it
 
 
@@ -23,17 +26,21 @@ class Understood:
     counts: set[int] = field(default_factory=set)  # references a row
     left_out: str = ""
     joined: set[str] = field(default_factory=set)  # roles whose cells hold lists of sentences
+    missing: Counter[str] = field(default_factory=Counter)  # texts that stand for none
     last: tuple[tuple[str, ...], ...] = ()  # names of the row before
 
-    def note_list(self, role: str, cell: object) -> None:
-        """Remember that a cell of an article or a candidate holds a list."""
-        if role not in self.joined and members(cell) is not None:
+    def note(self, role: str, cell: object) -> None:
+        """Remember what the cell of an article or a candidate holds: a list of sentences, no text."""
+        if isinstance(cell, str) and cell in MISSING:
+            self.missing[cell] += 1
+        elif role not in self.joined and members(cell) is not None:
             self.joined.add(role)
 
-    def add(self, count: int, *names: tuple[str, ...]) -> None:
-        """A row with ``count`` references, and its columns of candidates, references and articles."""
+    def add(self, references: Collection[str], *names: tuple[str, ...]) -> None:
+        """A row with its references, and its columns of candidates, references and articles."""
         self.rows += 1
-        self.counts.add(count)
+        self.counts.add(len(references))
+        self.missing.update(MISSING.intersection(references))
         if names != self.last:
             self.last = names
             for role, given in zip(ROLES, names, strict=False):
@@ -42,8 +49,9 @@ class Understood:
     def __str__(self) -> str:
         roles = [(role, ", ".join(map(repr, names))) for role, names in self.columns.items() if names]
         parts = [f"{role} {names}{self._noted(role)}" for role, names in roles]
-        rows = f"{self.path}: {self.rows:,} " + ("rows" if parts else "texts, one a line")
-        return "; ".join([rows, *parts, *([self.left_out] if self.left_out else [])])
+        rows = f"{self.path}: {self.rows:,} " + (f"row{'s' * (self.rows != 1)}" if parts else "texts, one a line")
+        written = [f"{count:,} x the text {text!r}, which is no text" for text, count in self.missing.items()]
+        return "; ".join([rows, *parts, *filter(None, [self.left_out]), *written])
 
     def _noted(self, role: str) -> str:
         if role != "references":
@@ -56,7 +64,7 @@ class Understood:
     def say(self) -> None:
         """Log it, once a process: a comparison reads the same articles for every kind of training."""
         if self.rows:
-            say(str(self), logging.WARNING if self.left_out else logging.INFO)
+            say(str(self), logging.WARNING if self.left_out or self.missing else logging.INFO)
 
 
 @cache

@@ -53,10 +53,10 @@ class TextColumn:
             name = self._chosen(read.fields) if not understood.rows else name
             texts = self._texts(read, name or "")
             if self.role == "references":
-                understood.add(len(texts), (), reference_columns(name or "", tuple(read.fields)))
+                understood.add(texts, (), reference_columns(name or "", tuple(read.fields)))
             else:
-                understood.add(0, (name or "",))
-                understood.note_list(self.role, read.fields.get(name or ""))
+                understood.add((), (name or "",))
+                understood.note(self.role, read.fields.get(name or ""))
             yield Located(read.where, identity(read.fields.get("id")), texts)
         understood.say()
 

@@ -81,6 +81,15 @@ def test_pairs_keep_what_they_hold_and_say_why(rlsum, tmp_path):
     assert rows[3]["undefined"] == {"rouge-1": "its reference is empty"}
 
 
+def test_missing_cells_that_were_written_as_texts_are_counted(rlsum, tmp_path):
+    pairs = [("the cat", "nan"), ("None", "a dog"), ("the cat", "nan"), ("a nan", "the none")]
+    (tmp_path / "n.jsonl").write_text("".join(json.dumps({"candidate": c, "reference": r}) + "\n" for c, r in pairs))
+    for arguments in (["n.jsonl"], ["--candidates", "n.jsonl", "--references", "n.jsonl"]):
+        told = rlsum(*arguments, "--metrics", "rouge-1")[2]
+        assert "2 x the text 'nan'" in told
+        assert "1 x the text 'None'" in told
+
+
 def test_rows_of_one_id_are_told_beside_the_intervals(rlsum, tmp_path):
     for ids, told in ((("a", "b", "a", "b"), True), (range(4), False)):
         pairs = zip(ids, CANDIDATES, FIRST, strict=True)
