@@ -3,7 +3,7 @@
 A text is normalised to NFC, so that composed and decomposed letters are equal. A word is a letter or digit with the
 letters, digits, marks and joiners (ZWJ, ZWNJ) that follow; apostrophes, hyphens, underscores and emoji are not in
 words. Scripts that do not separate words by spaces (Han, Kana, Thai, Lao, Khmer, Burmese and their like) give a word a
-character with its marks. Arabic tatweel, which only stretches a word, is left out.
+character with its marks. Arabic tatweel, which only stretches a word, and soft hyphens are left out.
 
 Full-width letters, digits of another script and letters without their vowel signs are other words: NFC keeps them.
 """
@@ -21,8 +21,8 @@ from rewards.text.languages import Splitter
 
 REMEMBERED = 2**17  # entries of a cache of texts or words
 RUN = re.compile(r"[^\W_]+")  # the words of text without a mark, a joiner, or a letter beyond Latin's
-BEYOND = re.compile("[\u0300-\u1fff\u200c\u200d\u2071-\U0010ffff]")
-TATWEEL = "\u0640"
+BEYOND = re.compile("[\u00ad\u0300-\u1fff\u200c\u200d\u2071-\U0010ffff]")
+LEFT_OUT = dict.fromkeys(map(ord, "\u0640\u00ad"))  # tatweel, soft hyphen
 JOINERS = "\u200c\u200d"
 # Letters and digits of scripts without spaces; a sign of several scripts, such as the Japanese long vowel, counts.
 UNSPACED = (
@@ -57,7 +57,7 @@ def words(text: str, splitter: Splitter = "unicode") -> list[str]:
     text = nfc(text)
     if splitter == "unicode" and not BEYOND.search(text):  # four times as fast
         return RUN.findall(text)
-    found: list[str] = pattern(WORD if splitter == "unicode" else CHARACTER).findall(text.replace(TATWEEL, ""))
+    found: list[str] = pattern(WORD if splitter == "unicode" else CHARACTER).findall(text.translate(LEFT_OUT))
     return found
 
 
