@@ -37,14 +37,16 @@ class Column:
         found: set[str] = set()
         for text in texts:
             without, changed = cleaned(text)
-            self.examples = {**changed, **self.examples}
-            found.update(changed)
-            self.emptied += bool(changed) and not without
+            if changed:
+                self.examples = {**changed, **self.examples}
+                found.update(changed)
+                self.emptied += not without
             if self.rows < PREFIX_ROWS and without and hash(without) not in self.seen:
                 ends = (match.end() for match in BOUNDARY.finditer(without[: LONGEST + 1]))
                 self.starts.update({without[:end].rstrip() for end in ends})
                 self.seen.add(hash(without))
-        self.found.update(found)
+        if found:
+            self.found.update(found)
         self.rows += 1
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from rewards.errors import RewardError
@@ -104,6 +105,7 @@ class Language:
 ENGLISH = Language("en")
 
 
+@lru_cache
 def language_of(code: str | None) -> Language:
     """The language of an ISO 639-1 code; None is English. Raises RewardError for another code."""
     check_language(code)

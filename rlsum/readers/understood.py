@@ -40,7 +40,8 @@ class Understood:
         """A row with its references, and its columns of candidates, references and articles."""
         self.rows += 1
         self.counts.add(len(references))
-        self.missing.update(MISSING.intersection(references))
+        if not MISSING.isdisjoint(references):
+            self.missing.update(MISSING.intersection(references))
         if names != self.last:
             self.last = names
             for role, given in zip(ROLES, names, strict=False):

@@ -31,9 +31,11 @@ class Survey:
 
     def add(self, system: str, candidate: str, references: Iterable[str]) -> None:
         """Count the texts of one row."""
-        name = f"candidates of {system}" if system else "candidates"
-        self.columns.setdefault(name, Column(name)).add([candidate])
-        self.columns.setdefault("references", Column("references")).add(references)
+        candidates = f"candidates of {system}" if system else "candidates"
+        for name, texts in ((candidates, [candidate]), ("references", references)):
+            if name not in self.columns:
+                self.columns[name] = Column(name)
+            self.columns[name].add(texts)
 
     @property
     def prefixes(self) -> list[str]:
