@@ -9,7 +9,7 @@ from pathlib import Path
 
 from human_eval.formatting import counted, is_unicode
 from human_eval.study import StudyError
-from rlsum.data.articles import Articles, id_in
+from rlsum.data.articles import Articles
 from rlsum.readers import records
 from rlsum.records import Output, read_outputs
 
@@ -40,18 +40,9 @@ def _with_articles(path: str | Path, articles: Articles | None) -> list[Output]:
     outputs = read_outputs(path, references=False)
     if articles is None:
         return outputs
-    if articles.by_row(path) and not any("id" in read.fields for read in records(Path(path))):
-        rows = articles.of_rows(len(outputs), path)
-        named = articles.id_column in rows[0].fields
-        ids = [
-            id_in(row, articles.id_column) if named else output.id for row, output in zip(rows, outputs, strict=True)
-        ]
-        pairs = zip(outputs, ids, rows, strict=True)
-        return [replace(output, id=own, source=articles.text(row)) for output, own, row in pairs]
-    by_id = articles.by_id()
-    if unknown := next((output.id for output in outputs if output.id not in by_id), None):
-        raise StudyError(f"{path}: no article has the id {unknown!r}; give the articles of all outputs, and their ids")
-    return [replace(output, source=articles.text(by_id[output.id])) for output in outputs]
+    own = any("id" in read.fields for read in records(Path(path)))
+    pairs = zip(outputs, articles.of_outputs(path, [output.id for output in outputs], own), strict=True)
+    return [replace(output, id=name, source=articles.text(row)) for output, (name, row) in pairs]
 
 
 def align(outputs: Sequence[tuple[str, Output]]) -> AlignedOutputs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,26 +39,34 @@ class Articles:
         """The article of a row."""
         return text_in(read, self.column)
 
-    def by_row(self, path: str | Path) -> bool:
-        """Whether the outputs of ``path``, which have no ids, belong to the rows in order."""
-        return is_text(Path(path)) or not any(self.id_column in read.fields for read in self.rows)
+    def of_outputs(self, path: str | Path, ids: Sequence[str], own: bool) -> list[tuple[str, Read]]:
+        """The id and the row of each output's article, in the order of ``ids``: those of the outputs of ``path``.
 
-    def by_id(self) -> dict[str, Read]:
-        """The rows by their ids. Raises CorpusError for a row without, and for two articles of one id."""
-        found: dict[str, Read] = {}
-        for read in self.rows:
-            name = id_in(read, self.id_column)
-            other = found.setdefault(name, read)
-            if self.text(other) != self.text(read):
-                raise CorpusError(f"{read.where}: another article has the id {name!r}, at {other.where}; rename one")
-        return found
-
-    def of_rows(self, count: int, path: str | Path) -> tuple[Read, ...]:
-        """The rows, for a file of so many outputs without ids. Raises CorpusError if they are not as many."""
-        if count != len(self.rows):
-            problem = f"{path} has {count:,} rows without ids, but {self.path} {len(self.rows):,}"
-            raise CorpusError(f"{problem}; row i of both must belong to one article, or give the outputs their ids")
-        return self.rows
+        ``own``: whether the outputs have these ids. Without, row i of both files belongs to one article. Raises
+        CorpusError where that may not be, and where an id is of no article or of several.
+        """
+        if own:
+            found: dict[str, Read] = {}
+            for read in self.rows:
+                name = id_in(read, self.id_column)
+                other = found.setdefault(name, read)
+                if self.text(other) != self.text(read):
+                    raise CorpusError(
+                        f"{read.where}: another article has the id {name!r}, at {other.where}; rename one"
+                    )
+            if unknown := next((name for name in ids if name not in found), None):
+                raise CorpusError(f"{path}: no article has the id {unknown!r}; give the articles of all outputs")
+            return [(name, found[name]) for name in ids]
+        named = any(self.id_column in read.fields for read in self.rows)
+        if len(ids) != len(self.rows) or (named and not is_text(Path(path))):
+            problem = f"{path} has {len(ids):,} rows without ids, but {self.path} {len(self.rows):,}"
+            also = " with ids" if named else ""
+            raise CorpusError(
+                f"{problem}{also}; row i of both must belong to one article, or give the outputs their ids"
+            )
+        return [
+            (id_in(read, self.id_column) if named else name, read) for name, read in zip(ids, self.rows, strict=True)
+        ]
 
 
 def complete_rows(path: str | Path, text: str) -> Iterator[Read]:

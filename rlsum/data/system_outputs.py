@@ -38,18 +38,12 @@ def convert(
     reads, understood = list(complete_rows(path, columns.candidate)), Understood(str(path), lists)
     if not reads:
         raise CorpusError(f"{path}: no rows; give a JSONL, CSV or parquet file with an output a row")
-    numbered = columns.id == "id" and not any("id" in read.fields for read in reads)
-    numbered = numbered and (articles is None or articles.by_row(path))
-    by_row = articles.of_rows(len(reads), path) if articles and numbered else ()
-    by_id = articles.by_id() if articles and not numbered else {}
-    for number, read in enumerate(reads, 1):
-        named = str(number) if numbered else id_in(read, columns.id)
+    own = columns.id != "id" or any("id" in read.fields for read in reads)
+    ids = [id_in(read, columns.id) if own else str(number) for number, read in enumerate(reads, 1)]
+    joined = articles.of_outputs(path, ids, own) if articles else zip(ids, reads, strict=True)
+    for read, (named, article) in zip(reads, joined, strict=True):
         candidate, source, row = text_in(read, columns.candidate), "", read
         if articles:
-            if not numbered and named not in by_id:
-                raise CorpusError(f"{read.where}: no article has the id {named!r}; give the articles of all outputs")
-            article = by_row[number - 1] if numbered else by_id[named]
-            named = id_in(article, articles.id_column) if numbered and articles.id_column in article.fields else named
             source, row = articles.text(article), replace(read, fields={**article.fields, **read.fields})
         elif columns.source:
             source = text_in(read, columns.source)

@@ -102,5 +102,5 @@ def test_records_are_of_the_articles_with_their_ids(tmp_path):
     found = read_aligned([tmp_path / "all.jsonl"], Articles.read(tmp_path / "articles.csv"))
     assert found.articles[rows[0].id] == f"story of {rows[0].id}"
     (tmp_path / "few.csv").write_text("id,article\nelse,a story\n")
-    with pytest.raises(StudyError, match="no article has the id"):
+    with pytest.raises(RecordError, match="no article has the id"):
         read_aligned([tmp_path / "all.jsonl"], Articles.read(tmp_path / "few.csv"))
