@@ -28,7 +28,7 @@ from rlsum.models.sampling import NEVER, Drawn, log_scattered, target_log_policy
 from rlsum.models.search import READABLE
 from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.models.summarizer import WEIGHTS, DrawnScores, TargetScores, Tokens, repeat_rows
-from rlsum.models.tempering import CHUNK_BACKWARD, Drawing, drawn_log_prob
+from rlsum.models.tempering import CHUNK_BACKWARD, Drawing, drawn_log_prob, mixed
 from rlsum.models.unrolling import SharedWeight, Unrolled
 from rlsum.models.word_scores import WordColumns, WordOdds, target_log_prob
 
@@ -145,12 +145,10 @@ class PointerGenerator(nn.Module):
 
     def mix(self, encoded: Encoded, out: StepOutput, odds: Tensor, total: Tensor, start: int) -> Tensor:
         """Like ``distribution``, for rows from ``start``, from the odds (B, V) of all words and their totals (B,)."""
-        some, size = slice(start, None), odds.shape[1]
+        some = slice(start, None)
         log_generate, log_copy = self._log_gate(out.gate[some], encoded.mask[some].any(-1, keepdim=True))
-        p = odds.new_empty(len(log_copy), size + encoded.unknowns)
-        torch.mul(odds[some], log_generate.exp() / total[some].unsqueeze(1), out=p[:, :size])
-        p[:, size:] = 0.0
-        return p.scatter_add_(1, encoded.extended[some], (out.log_attention[some] + log_copy).exp())
+        share, copied = log_generate.squeeze(1).exp() / total[some], (out.log_attention[some] + log_copy).exp()
+        return mixed(odds[some], share, copied, encoded.extended[some], encoded.unknowns)
 
     def log_p(self, encoded: Encoded, out: StepOutput, start: int, rows: Tensor) -> Tensor:
         """Like ``distribution``, for some ``rows`` (n,) after row ``start``, in log space: right where P underflows."""

@@ -84,11 +84,7 @@ def allowed(
     Where no token is left, the ``ends`` are allowed again. ``exact``: of rows (n,), see ``NextWords``; it replaces rows
     in which what is left was lost in float32. None: nothing was.
     """
-    forbidden = log_p <= NEVER / 2
-    for token in (*never, *(ends if ids.shape[1] < limits.min_length else ())):  # a list would be copied to a GPU
-        forbidden[:, token] = True
-    if limits.block_ngrams:
-        forbidden[repeats(ids, limits.block_ngrams)] = True
+    forbidden = forbid(log_p <= NEVER / 2, True, ids, limits, ends, never)
     highest = log_p.masked_fill(forbidden, BLOCKED).amax(-1)
     if exact is not None:
         lost = (highest < lost_below(limits.temperature, log_p.shape[1])).nonzero().squeeze(1)
@@ -97,6 +93,17 @@ def allowed(
     for end in ends:
         forbidden[:, end] &= highest > BLOCKED
     return log_p.masked_fill(forbidden, BLOCKED)
+
+
+def forbid(
+    words: Tensor, mark: float, ids: Tensor, limits: Sampling | Decoding, ends: Sequence[int], never: Sequence[int]
+) -> Tensor:
+    """Set ``words`` (R, V) to ``mark`` where ``limits`` forbid them after the ids (R, t); return them."""
+    for token in (*never, *(ends if ids.shape[1] < limits.min_length else ())):  # a list would be copied to a GPU
+        words[:, token] = mark
+    if limits.block_ngrams:
+        words[repeats(ids, limits.block_ngrams)] = mark
+    return words
 
 
 def repeats(ids: Tensor, n: int) -> tuple[Tensor, Tensor]:

@@ -20,7 +20,7 @@ from torch import Tensor
 from rlsum.data.vocabulary import EOS, PAD, UNK
 from rlsum.models.decoding import Sampling
 from rlsum.models.execution import execution
-from rlsum.models.sampling import BLOCKED, NEVER, NextWords, constrained, log_policy, lost_below, repeats
+from rlsum.models.sampling import BLOCKED, NEVER, NextWords, constrained, forbid, log_policy, lost_below, repeats
 from rlsum.models.word_scores import SMALLEST, WordOdds, precision
 
 WARM = 1.5  # temperatures above it give words that float32 loses a share
@@ -29,15 +29,10 @@ CHUNK_BACKWARD = 2**21  # probabilities whose gradients are multiplied with the 
 
 def weights_(words: NextWords, ids: Tensor, sampling: Sampling) -> Tensor:
     """Replace p (R, V') after the ids (R, t) by weights in proportion to q; the end alone where nothing is allowed."""
-    p, t = words.p, ids.shape[1]
-    p[:, UNK] = 0.0
-    if t < sampling.min_length:
-        p[:, EOS] = 0.0
-    if sampling.block_ngrams:
-        p[repeats(ids, sampling.block_ngrams)] = 0.0
+    p = forbid(words.p, 0.0, ids, sampling, (EOS,), (UNK,))
     highest = power_(p, sampling.temperature)
     p[:, EOS].masked_fill_(highest == 0, 1.0)
-    if constrained(sampling, t) or sampling.temperature > WARM:  # else a look would have a GPU wait for nothing
+    if sampling.temperature > WARM or constrained(sampling, ids.shape[1]):  # else a look would keep a GPU waiting
         lost = (highest < smallest(sampling, p.shape[1])).nonzero().squeeze(1)
         if len(lost):
             p[lost] = log_policy(words.log_p(lost), ids[lost], sampling, (EOS,), (UNK,)).exp()
@@ -156,7 +151,7 @@ class _DrawnLogProb(torch.autograd.Function):
         share, copied = log_generate.exp() / of_words, log_copied.exp()
         own, highest, total = torch.empty(3, len(features), dtype=share.dtype, device=share.device)
         for rows, forbid_ in drawing.parts(len(weight) + unknowns, execution(features.device).chunk):
-            p = _mixed(odds[rows], share[rows], copied[rows], extended[rows], unknowns)
+            p = mixed(odds[rows], share[rows], copied[rows], extended[rows], unknowns)
             forbid_(p)
             own[rows] = p.gather(1, drawing.targets[rows].unsqueeze(1)).squeeze(1)
             highest[rows] = power_(p, drawing.sampling.temperature)
@@ -179,7 +174,7 @@ class _DrawnLogProb(torch.autograd.Function):
         d_generate, d_copied = torch.empty_like(share), torch.empty_like(copied)
         scale = torch.where(highest > 0, grad * power / highest, 0.0)
         for rows, forbid_ in drawing.parts(size + ctx.unknowns, CHUNK_BACKWARD):
-            p = _mixed(odds[rows], share[rows], copied[rows], extended[rows], ctx.unknowns)
+            p = mixed(odds[rows], share[rows], copied[rows], extended[rows], ctx.unknowns)
             forbid_(p)
             targets = drawing.targets[rows].unsqueeze(1)
             own = p.gather(1, targets)
@@ -208,7 +203,7 @@ def _ratios_(p: Tensor, highest: Tensor, power: float) -> Tensor:
     return p if impossible is None else p.masked_fill_(impossible, 0.0)
 
 
-def _mixed(odds: Tensor, share: Tensor, copied: Tensor, extended: Tensor, unknowns: int) -> Tensor:
+def mixed(odds: Tensor, share: Tensor, copied: Tensor, extended: Tensor, unknowns: int) -> Tensor:
     """P (n, V') from the odds (n, V) of words, p_gen / their total (n,), and copy probabilities (n, S)."""
     p = odds.new_empty(len(odds), odds.shape[1] + unknowns)
     torch.mul(odds, share.unsqueeze(1), out=p[:, : odds.shape[1]])

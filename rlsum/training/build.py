@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -149,10 +149,8 @@ def _with_tokenizer(config: Config, origin: Origin) -> Config:
 
 def _check_dropout(config: Config) -> None:
     """Raise ConfigError for dropout where samples teach: they would be scored by another network than drew them."""
-    rates = {"model.dropout": getattr(config.model, "dropout", None)}
-    rates["model.lora.dropout"] = getattr(getattr(config.model, "lora", None), "dropout", None)
-    for key, rate in rates.items():
-        if rate:
+    for key, section in (("model.dropout", config.model), ("model.lora.dropout", getattr(config.model, "lora", None))):
+        if rate := getattr(section, "dropout", None):
             raise ConfigError(
                 f"{key}={rate}: the samples of objective.kind={config.objective.kind} would have other "
                 f"log-probabilities when scored than when drawn; set {key}={'false' if rate is True else 0}"
@@ -204,7 +202,7 @@ def _describe_steps(run: Path, steps: int) -> None:
 
 def check_rewards(config: Config) -> None:
     """Raise ConfigError for rewards that cannot be made, before anything is loaded."""
-    faults = []
+    faults: list[str] = []
     for spec in [*config.metrics, *([config.objective.reward] if config.objective.reward is not None else [])]:
         faults += _spec_faults(spec, f"{spec}", config.language)
     if config.training.choose_by is not None and config.chooses_by not in ("reward", "likelihood"):
@@ -217,12 +215,11 @@ def check_rewards(config: Config) -> None:
         raise ConfigError("rewards that cannot be used:\n" + "\n".join(faults))
 
 
-def _spec_faults(spec: RewardSpec, what: str, language: str | None) -> list[str]:
+def _spec_faults(spec: RewardSpec, what: str, language: str | None) -> Iterator[str]:
     try:
         rewards.check_spec(spec, language)
     except rewards.RewardError as error:
-        return [f"  {what}: {error}"]
-    return []
+        yield f"  {what}: {error}"
 
 
 def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None, Choice]:
@@ -272,14 +269,8 @@ def _reward_spec(config: Config) -> RewardSpec:
 
 def corpus(config: Config, part: str) -> Corpus:
     """The training or validation articles of a configuration (``part``: train, valid)."""
-    data = config.data
-    return load_corpus(
-        data.train if part == "train" else data.valid,
-        split=data.train_split if part == "train" else data.valid_split,
-        limit=data.train_limit if part == "train" else data.valid_limit,
-        seed=config.training.seed,
-        **reading(config),
-    )
+    path, split, limit = (getattr(config.data, name) for name in (part, f"{part}_split", f"{part}_limit"))
+    return load_corpus(path, split=split, limit=limit, seed=config.training.seed, **reading(config))
 
 
 def reading(config: Config) -> dict[str, Any]:

@@ -106,13 +106,8 @@ def _describe_use(path: Path, config: Config) -> None:
     """Add how the run reads and decodes to the config.json of a pointer-generator, for ``rlsum.models.hub``."""
     described = json.loads(path.read_text(encoding="utf-8"))
     if described.get("model_type") == MODEL_TYPE:
-        data = config.data
-        reading: dict[str, object] = {
-            "tokenizer": config.tokenizer,
-            "language": config.language,
-            "lowercase": data.lowercase,
-        }
-        reading |= {"max_source": data.max_source}
+        reading = {"tokenizer": config.tokenizer, "language": config.language}
+        reading |= {name: getattr(config.data, name) for name in ("lowercase", "max_source")}
         described |= {"reading": reading, "decoding": asdict(config.decoding)}
         path.write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
 

@@ -55,7 +55,11 @@ def train(
             f"--resume {resume} --init {init}: a resumed run continues from its own state; leave out --init"
         )
     if auto_resume and resume is None and config is not None:
-        resume, init = _begun(configs.load(config, overrides), init)
+        from rlsum.training.checkpoint import STATE
+
+        run = Path(configs.load(config, overrides).run)
+        if (run / STATE).is_file():
+            resume, init = run, None
     if resume is not None:
         resolved = _resumed(resume, config, overrides)
     elif config is None:
@@ -69,14 +73,6 @@ def train(
         trainer = build.trainer(resolved, init=init, resume=resume is not None)
         progress = trainer.fit()
     return Run(trainer.run, progress, trainer.stopped)
-
-
-def _begun(config: Config, init: Path | None) -> tuple[Path | None, Path | None]:
-    """The run to resume, None where its folder holds no state, and the start, None where it is resumed."""
-    from rlsum.training import checkpoint
-
-    run = Path(config.run)
-    return (run, None) if (run / checkpoint.STATE).is_file() else (None, init)
 
 
 def _resumed(run: Path, config: str | Path | None, overrides: Sequence[str]) -> Config:
@@ -105,7 +101,7 @@ def _resumed(run: Path, config: str | Path | None, overrides: Sequence[str]) -> 
 
 def _as_given(stored: Any, given: Any) -> Any:
     """The section of a run without what it has chosen itself, as none in the section that was ``given``."""
-    values = {}
+    values: dict[str, Any] = {}
     for name, value in ((option.name, getattr(stored, option.name)) for option in fields(stored)):
         asked = getattr(given, name, None)
         if asked is None and name in CHOSEN:
