@@ -22,6 +22,7 @@ from rlsum.errors import UserError
 from rlsum.pages.blocks import Block
 from rlsum.pages.shown import Shown, frame
 from rlsum.pages.terminal import show
+from rlsum.readers.understood import quietly
 
 REPORT = "report"
 
@@ -82,12 +83,13 @@ def run(
                 expected = {name: each.update for name, each in cost.items()}
             folder.claim()  # again: until something is made, another configuration may have taken the folder
     if chosen:
-        with watching(folder, chosen, console, expected) as watch:
+        with watching(folder, chosen, console, expected) as watch, quietly():
             failed = Work(folder, cells, chosen, jobs, retry).run(watch)
     if task is not None:
         return Compared(folder.path, (), failed)
     try:
-        return Compared(folder.path, tuple(write_report(folder, cells)), failed)
+        with quietly():
+            return Compared(folder.path, tuple(write_report(folder, cells)), failed)
     except OSError as error:
         fix = "nothing is lost: make room, and add --report-only"
         raise UserError(f"{folder.path / REPORT}: cannot be written ({error.strerror}); {fix}") from error

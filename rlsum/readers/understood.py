@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -66,6 +67,17 @@ class Understood:
         """Log it, once a process: a comparison reads the same articles for every kind of training."""
         if self.rows:
             say(str(self), logging.WARNING if self.left_out or self.missing else logging.INFO)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Within it what was understood is not said unless rows were left out: of files that a command wrote itself."""
+    before = log.level
+    log.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 @cache
