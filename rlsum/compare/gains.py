@@ -68,7 +68,7 @@ def _span(tests: Sequence[Contrast], points: Sequence[Floats]) -> Span:
     room = float(seen.max() - seen.min()) or 1.0
     low = max(min([seen.min(), *ends]), seen.min() - room / 2)
     high = min(max([seen.max(), *ends]), seen.max() + room / 2)
-    edge = 0.04 * (high - low)
+    edge = 0.04 * (high - low) or 0.5  # no gain at all: a picture still has a width
     return float(low - edge), float(high + edge)
 
 
