@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -54,12 +55,19 @@ def test_a_document_is_well_formed():
     assert f"{ord('š'):04X}" not in declared
 
 
+def compiled(engine: str, folder: Path, text: str) -> subprocess.CompletedProcess[bytes]:
+    (folder / "tables.tex").write_text(text, encoding="utf-8")
+    options = [] if engine == "tectonic" else ["-interaction=nonstopmode", "-halt-on-error"]
+    command = [engine, *options, "tables.tex"]
+    return subprocess.run(command, cwd=folder, capture_output=True, timeout=300, check=False)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_document_compiles(engine, tmp_path):
     if shutil.which(engine) is None:
         pytest.skip(f"{engine} is not installed")
-    (tmp_path / "tables.tex").write_text(to_latex([AWKWARD] * 30), encoding="utf-8")
-    options = [] if engine == "tectonic" else ["-interaction=nonstopmode", "-halt-on-error"]
-    done = subprocess.run([engine, *options, "tables.tex"], cwd=tmp_path, capture_output=True, timeout=300, check=False)
+    if compiled(engine, tmp_path, r"\documentclass{article}\begin{document}a\end{document}").returncode:
+        pytest.skip(f"{engine} is installed in part: it compiles no document")
+    done = compiled(engine, tmp_path, to_latex([AWKWARD] * 30))
     assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
     assert (tmp_path / "tables.pdf").exists()
