@@ -37,7 +37,7 @@ def mean_interval(values: ArrayLike, *, level: float = LEVEL, resamples: int = R
     """Interval of the mean of ``values`` (n,) that holds its level for few and for skewed ones.
 
     From ``MANY`` defined values on the normal distribution, below the studentised bootstrap (Efron 1979; Hall 1988),
-    because plain percentiles of 10 to 30 scores cover 17 to 97% instead of 95%. NaN ends where too few values differ to
+    because plain percentiles of 10 to 30 scores are too close. NaN ends where too few values differ to
     tell, as with 20 scores of 0 or 1 of which one is 1. Raises ValueError as `bootstrap_interval` does.
     """
     values = vector("values", values)
