@@ -9,7 +9,7 @@ from human_eval.formatting import counted, percentage, versus
 from human_eval.planning.plan import StudyPlan
 from human_eval.planning.preregistration import needed
 from human_eval.statistics.analysis import Analysis
-from rlsum.pages.pictures import COLOURS, INKS, Mode, Picture, drawn, short_name
+from rlsum.pages.pictures.drawing import COLOURS, INKS, Mode, Picture, drawn, short_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ from rlsum.compare.cells import START
 from rlsum.compare.results import Contrast, Results, System
 from rlsum.evaluation.rows import Floats
 from rlsum.pages.blocks import Beside, Block, Paragraph
-from rlsum.pages.pictures import COLOURS, Picture, drawn, short_name
+from rlsum.pages.pictures.drawing import COLOURS, Picture, drawn, short_name
 from rlsum.pages.table import SCALE
 
 if TYPE_CHECKING:

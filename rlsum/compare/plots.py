@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlsum.errors import RecordError
-from rlsum.pages.curves import Curve, Panel, look, picture
-from rlsum.pages.pictures import Picture
+from rlsum.pages.pictures.curves import Curve, Panel, look, picture
+from rlsum.pages.pictures.drawing import Picture
 from rlsum.readers import jsonl
 from rlsum.scoring.properties import PROPERTIES
 

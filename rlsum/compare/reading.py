@@ -19,7 +19,7 @@ from rlsum.compare.results import Results
 from rlsum.data.vocabulary import VOCABULARY, Vocabulary
 from rlsum.explain.picture import DPI, SHARPNESS, png
 from rlsum.pages.blocks import Block, Example, Examples, Fold, Mark, Paragraph, Piece
-from rlsum.pages.pictures import Picture
+from rlsum.pages.pictures.drawing import Picture
 from rlsum.records import Output, read_outputs
 from rlsum.scoring.properties import invented_names
 

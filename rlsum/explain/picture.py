@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlsum.explain import layout
 from rlsum.explain.layout import BAR, CELL, FONT, LINE, Band, Node, cosine_text, short
-from rlsum.pages import fonts
+from rlsum.pages.pictures import fonts
 from rlsum.pages.templates import render
 
 if TYPE_CHECKING:

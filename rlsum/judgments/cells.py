@@ -11,9 +11,9 @@ from typing import Any
 from unicodedata import normalize
 
 from rlsum.errors import RecordError
-from rlsum.judgments.tables import MISSING
 from rlsum.readers import NotJson, identity, json_value
 
+MISSING = ("", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "NULL", "null", "None")
 WORDS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
 DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
 

@@ -29,18 +29,18 @@ from rlsum.records import RecordTexts
 
 HUB = "hf"
 READERS = {
-    "chaganty2018": "rlsum.judgments.chaganty:chaganty2018",
-    "realsumm": "rlsum.judgments.realsumm:realsumm",
-    "asap-aes": "rlsum.judgments.asap:asap_aes",
-    "asap-sas": "rlsum.judgments.asap:asap_sas",
-    "huse": "rlsum.judgments.huse:huse",
-    "sts": "rlsum.judgments.sts:sts",
-    "wmt-da": "rlsum.judgments.wmt:wmt_da",
-    "zhang2023": "rlsum.judgments.pairwise:zhang2023",
-    "tldr": "rlsum.judgments.pairwise:tldr",
-    "summeval": "rlsum.judgments.summaries:summeval",
-    "frank": "rlsum.judgments.summaries:frank",
-    "rose": "rlsum.judgments.summaries:rose",
+    "chaganty2018": "rlsum.judgments.public.chaganty:chaganty2018",
+    "realsumm": "rlsum.judgments.public.realsumm:realsumm",
+    "asap-aes": "rlsum.judgments.public.asap:asap_aes",
+    "asap-sas": "rlsum.judgments.public.asap:asap_sas",
+    "huse": "rlsum.judgments.public.huse:huse",
+    "sts": "rlsum.judgments.public.sts:sts",
+    "wmt-da": "rlsum.judgments.public.wmt:wmt_da",
+    "zhang2023": "rlsum.judgments.public.pairwise:zhang2023",
+    "tldr": "rlsum.judgments.public.pairwise:tldr",
+    "summeval": "rlsum.judgments.public.summaries:summeval",
+    "frank": "rlsum.judgments.public.summaries:frank",
+    "rose": "rlsum.judgments.public.summaries:rose",
     HUB: "rlsum.judgments.registry:hub",
 }
 # What a file begins with that needs no name, and a file of a folder that needs none.

@@ -12,7 +12,7 @@ from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import Result
 from rlsum.meta_evaluation.scores import ScoreTable
-from rlsum.pages.pictures import COLOURS, INKS, PAPERS, Mode, Picture, drawn, short_name
+from rlsum.pages.pictures.drawing import COLOURS, INKS, PAPERS, Mode, Picture, drawn, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rlsum.pages.pictures import Picture
+from rlsum.pages.pictures.drawing import Picture
 from rlsum.pages.table import Table
 
 Mark = Literal["plain", "copied", "invented", "own"]

@@ -18,7 +18,7 @@ from rlsum.pages.blocks import (
     Paragraph,
     unfolded,
 )
-from rlsum.pages.pictures import Picture
+from rlsum.pages.pictures.drawing import Picture
 from rlsum.pages.table import Cell, Table
 
 MARKS = {"plain": "{}", "copied": "**{}**", "invented": "~~{}~~", "own": "*{}*"}

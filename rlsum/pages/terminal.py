@@ -12,7 +12,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from rlsum.pages.blocks import LEGEND, Block, Bullets, Contents, Example, Examples, Heading, Paragraph, unfolded
-from rlsum.pages.pictures import Picture
+from rlsum.pages.pictures.drawing import Picture
 from rlsum.pages.table import Cell, Table
 
 BULLETS = {"finding": ("- ", ""), "warning": ("! ", "yellow"), "code": ("", "dim")}

@@ -19,7 +19,7 @@ from rlsum.pages.blocks import Block, Bullets, Heading, section, signature_secti
 from rlsum.pages.latex import to_latex
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html, write
-from rlsum.pages.pictures import COLOURS, Mode, Picture, drawn, short_name
+from rlsum.pages.pictures.drawing import COLOURS, Mode, Picture, drawn, short_name
 from rlsum.pages.shown import Shown, frame
 from rlsum.records import Output, finite
 from rlsum.scoring.comparison import OF_CORPUS, Comparison, Resampling, compare_all, intervals

@@ -23,8 +23,8 @@ from calibration.preference import print_table
 from rlsum.evaluation.coefficients import pearson
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.significance import williams
-from rlsum.pages.curves import Curve, Panel, picture
-from rlsum.pages.pictures import COLOURS
+from rlsum.pages.pictures.curves import Curve, Panel, picture
+from rlsum.pages.pictures.drawing import COLOURS
 
 Shape = Literal["normal", "skewed", "unlike"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from rlsum.evaluation.correlation import bootstrap_values
 from rlsum.evaluation.rows import Floats, Ids, judged_rows
 from rlsum.evaluation.weighted import Statistic, engine
-from rlsum.pages.curves import Curve
+from rlsum.pages.pictures.curves import Curve
 
 RESAMPLES = 1_000
 LEVEL = 0.95

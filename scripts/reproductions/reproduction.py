@@ -14,7 +14,7 @@ from reproductions.claims import Claim
 from rlsum.pages import page
 from rlsum.pages.blocks import Block, Bullets, Paragraph
 from rlsum.pages.markdown import to_markdown
-from rlsum.pages.pictures import Picture
+from rlsum.pages.pictures.drawing import Picture
 from rlsum.pages.table import Table, text_table
 from rlsum.pages.terminal import show
 

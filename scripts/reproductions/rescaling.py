@@ -32,8 +32,8 @@ from rewards.explain import explain
 from rlsum.errors import UserError
 from rlsum.explain.picture import png
 from rlsum.judgments.registry import load
-from rlsum.pages.curves import Curve, Panel, picture
-from rlsum.pages.pictures import COLOURS, Picture
+from rlsum.pages.pictures.curves import Curve, Panel, picture
+from rlsum.pages.pictures.drawing import COLOURS, Picture
 from rlsum.pages.table import Table, text_table
 
 Floats = NDArray[np.float64]

@@ -20,7 +20,7 @@ from human_eval.report.tables import all_tables
 from human_eval.statistics.analysis import Analysis, AnalysisSettings, analyse
 from human_eval.statistics.random_judges import random_judges
 from human_eval.statistics.votes import Vote, Votes, matrix
-from rlsum.judgments.pairwise import WRITER, zhang2023
+from rlsum.judgments.public.pairwise import WRITER, zhang2023
 from rlsum.pages.table import Cell, Table, p_text
 from rlsum.pages.terminal import show
 

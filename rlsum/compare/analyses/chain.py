@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 from rlsum.compare.cells import NONE, START
 from rlsum.errors import UserError
 from rlsum.pages.blocks import Block, Bullets
-from rlsum.pages.pictures import COLOURS, Picture, drawn, short_name
+from rlsum.pages.pictures.drawing import COLOURS, Picture, drawn, short_name
 from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table
 from rlsum.readers import json_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from rlsum.pages.pictures import Mode
+    from rlsum.pages.pictures.drawing import Mode
 
 NAN = float("nan")
 

@@ -25,8 +25,8 @@ from rlsum.compare.results import Results, System
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.trained.hierarchical import mean_difference, paired_table
 from rlsum.pages.blocks import Block
-from rlsum.pages.curves import Curve, Panel, look, picture
-from rlsum.pages.pictures import COLOURS
+from rlsum.pages.pictures.curves import Curve, Panel, look, picture
+from rlsum.pages.pictures.drawing import COLOURS
 from rlsum.pages.table import SCALE
 from rlsum.scoring.properties import PROPERTIES
 

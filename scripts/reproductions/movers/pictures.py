@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from reproductions.movers.correlations import Measured
 from reproductions.movers.metrics import LENGTH
-from rlsum.pages.pictures import COLOURS, INKS, Mode, Picture, drawn
+from rlsum.pages.pictures.drawing import COLOURS, INKS, Mode, Picture, drawn
 
 PANEL, LINE, REST = 4.2, 0.27, 1.1  # inches: width of a panel, height of a line, height of the rest
 

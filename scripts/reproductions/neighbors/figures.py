@@ -8,8 +8,8 @@ from itertools import cycle
 import numpy as np
 
 from reproductions.neighbors.studies import Point, SizeResult
-from rlsum.pages.curves import Curve, Panel, picture
-from rlsum.pages.pictures import COLOURS, Picture
+from rlsum.pages.pictures.curves import Curve, Panel, picture
+from rlsum.pages.pictures.drawing import COLOURS, Picture
 
 PARAMETERS = {
     "a": "a, minimum number of neighbours",

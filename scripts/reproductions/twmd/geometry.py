@@ -20,8 +20,8 @@ from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource, depth
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats, Ints
-from rlsum.pages.curves import Panel, picture
-from rlsum.pages.pictures import COLOURS
+from rlsum.pages.pictures.curves import Panel, picture
+from rlsum.pages.pictures.drawing import COLOURS
 from rlsum.pages.table import text_table
 
 Similarities = Mapping[str, Mapping[str, Sequence[Estimate]]]  # centering -> kind -> a mean cosine a layer

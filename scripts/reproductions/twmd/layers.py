@@ -14,8 +14,8 @@ from reproductions.twmd.metrics import REWARDS, EncoderSetup, Metric, fitted
 from reproductions.twmd.pairs import SentencePairs, correlations, measure, scores
 from reproductions.twmd.tables import NEGLIGIBLE, Averages, average_of, averaged, best_of_all, over_groups, record
 from rewards.encoding.loading import depth
-from rlsum.pages.curves import Curve, Panel, picture
-from rlsum.pages.pictures import COLOURS
+from rlsum.pages.pictures.curves import Curve, Panel, picture
+from rlsum.pages.pictures.drawing import COLOURS
 from rlsum.pages.table import text_table
 
 

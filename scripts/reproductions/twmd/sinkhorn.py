@@ -16,8 +16,8 @@ from reproductions.reproduction import Reproduction
 from reproductions.twmd.metrics import EncoderSetup, Metric
 from reproductions.twmd.pairs import SentencePairs, measure
 from reproductions.twmd.tables import NEGLIGIBLE, average_of, averaged, over_groups, record
-from rlsum.pages.curves import Curve, Panel, picture
-from rlsum.pages.pictures import COLOURS
+from rlsum.pages.pictures.curves import Curve, Panel, picture
+from rlsum.pages.pictures.drawing import COLOURS
 from rlsum.pages.table import text_table
 
 TEMPERATURES = (0.01, 0.02, 0.05, 0.10)

@@ -14,7 +14,7 @@ from human_eval.report.tables import agreement_cell
 from human_eval.statistics.analysis import AnalysisSettings, analyse
 from human_eval.statistics.votes import CheckResult
 from rlsum.evaluation.agreement import Agreement
-from rlsum.pages import fonts
+from rlsum.pages.pictures import fonts
 from rlsum.pages.table import Cell, Table
 
 HOSTILE = "<script>alert(1)</script> & {{ 7 * 7 }} | _x_ \\end{table}"

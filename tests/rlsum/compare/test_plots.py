@@ -9,7 +9,7 @@ from PIL import Image
 
 from rlsum.compare.plots import draw_runs, line, read_metrics, series
 from rlsum.errors import RecordError
-from rlsum.pages.curves import look, smoothed
+from rlsum.pages.pictures.curves import look, smoothed
 
 ROWS = [
     {"step": 10, "kind": "train", "loss": 2.0, "nll": 2.0},

@@ -6,8 +6,8 @@ import pytest
 from rlsum.errors import RecordError
 from rlsum.judgments.cells import at
 from rlsum.judgments.columns import JudgmentColumns, score_columns
+from rlsum.judgments.public.tables import read_tsv
 from rlsum.judgments.registry import load
-from rlsum.judgments.tables import read_tsv
 
 
 def lines(path, *rows):

@@ -22,7 +22,7 @@ from rlsum.pages.blocks import (
 from rlsum.pages.latex import to_latex
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html, write
-from rlsum.pages.pictures import Picture
+from rlsum.pages.pictures.drawing import Picture
 from rlsum.pages.table import Cell, Table
 from rlsum.pages.terminal import show
 

@@ -10,7 +10,7 @@ from reproductions.published import Entry, Published, read_published, shown
 from reproductions.reproduction import Reproduction, print_reproduction, write
 
 from rlsum.errors import UserError
-from rlsum.pages.curves import Curve, Panel, picture
+from rlsum.pages.pictures.curves import Curve, Panel, picture
 from rlsum.pages.table import Cell, Table
 
 HEAD = "table,dataset,encoder,metric,centering,statistic,value_x100\n"

@@ -15,7 +15,7 @@ from rlsum.compare.analyses.overoptimization import (
 )
 from rlsum.compare.config import Choosing
 from rlsum.compare.results import Results, System
-from rlsum.pages.pictures import Picture
+from rlsum.pages.pictures.drawing import Picture
 
 
 def rows(values: dict[str, list[float]], kl: float | None = None) -> list[dict[str, object]]:

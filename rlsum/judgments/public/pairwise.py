@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments, mean
+from rlsum.judgments.public.tables import parsing, read_objects
 from rlsum.judgments.records import Judgment
-from rlsum.judgments.tables import parsing, read_objects
 
 CRITERIA = {"overall": "overall_writer_better", "informative": "informative_writer_better"}
 WON = {"true": 1.0, "false": 0.0, "equally good": 0.5}  # the writer's share of a vote; the model gets the rest

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rlsum.errors import RecordError
-from rlsum.judgments.realsumm import realsumm
+from rlsum.judgments.public.realsumm import realsumm
 
 REFERENCE = "<t> one . </t> <t> two . </t>"
 SYSTEMS = {

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments, keep, words
+from rlsum.judgments.public.tables import finite, read_lines, read_tsv
 from rlsum.judgments.records import Judgment
-from rlsum.judgments.tables import finite, read_lines, read_tsv
 
 YEAR = re.compile(r"(?<!\d)(?:20)?(1[2-6])(?!\d)")
 SURPRISE = "surprise."  # a prefix of two subtasks of 2012 in file names

@@ -18,8 +18,8 @@ import numpy as np
 
 from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments, keep
+from rlsum.judgments.public.tables import finite, parsing, read_objects
 from rlsum.judgments.records import Judgment
-from rlsum.judgments.tables import finite, parsing, read_objects
 
 RECALL = "litepyramid_recall"
 PICKLES = ("abs.pkl", "ext.pkl")

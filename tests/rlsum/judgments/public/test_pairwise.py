@@ -3,7 +3,7 @@ import json
 import pytest
 
 from rlsum.errors import RecordError
-from rlsum.judgments.pairwise import zhang2023
+from rlsum.judgments.public.pairwise import zhang2023
 
 
 def vote(judge, overall, informative="Equally Good", article="a1", writer="w1", text="By a person."):

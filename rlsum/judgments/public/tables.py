@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from rlsum.errors import RecordError
+from rlsum.judgments.cells import MISSING
 from rlsum.readers import DAMAGED, json_value, jsonl, opened
 from rlsum.readers.tables import check_names
-
-MISSING = ("", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "NULL", "null", "None")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from rlsum.pages import fonts
+from rlsum.pages.pictures import fonts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

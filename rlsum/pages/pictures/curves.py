@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rlsum.pages.pictures import COLOURS, Picture, drawn, short_name
+from rlsum.pages.pictures.drawing import COLOURS, Picture, drawn, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

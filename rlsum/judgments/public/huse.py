@@ -14,8 +14,8 @@ from pathlib import Path
 
 from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments, mean
+from rlsum.judgments.public.tables import finite, first_row, parsing, read_csv, read_objects
 from rlsum.judgments.records import Judgment
-from rlsum.judgments.tables import finite, first_row, parsing, read_csv, read_objects
 
 SYSTEMS = {"SUM": "model", "HUMAN_SUM": "human"}
 ANSWERS = ("Invalid", "Rare", "Specific", "Average", "Typical", "Very Typical")  # 1 to 6

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from rlsum.errors import RecordError
-from rlsum.judgments.huse import huse
+from rlsum.judgments.public.huse import huse
 
 
 def line(kind="SUM", context="c one", output="o", judgments=(6, 1), workers=(0, 1)):

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from rlsum.errors import RecordError
 from rlsum.judgments.collection import Joint, Judgments, joint_systems, keep, words
+from rlsum.judgments.public.tables import check_columns, find_file, finite, parsing, read_lines, read_objects, read_tsv
 from rlsum.judgments.records import Judgment
-from rlsum.judgments.tables import check_columns, find_file, finite, parsing, read_lines, read_objects, read_tsv
 
 UNNAMED = "unnamed"  # the data of 2015 and 2016 do not name systems
 JOINT = "+"  # joins the names of systems with the same text

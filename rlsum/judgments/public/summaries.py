@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments, mean
+from rlsum.judgments.public.tables import finite, parsing, read_objects
 from rlsum.judgments.records import Judgment
-from rlsum.judgments.tables import finite, parsing, read_objects
 
 CRITERIA = ("coherence", "consistency", "fluency", "relevance")
 TEXTS, ANNOTATIONS = "benchmark_data.json", "human_annotations.json"

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from rlsum.errors import RecordError
-from rlsum.judgments.wmt import wmt_da
+from rlsum.judgments.public.wmt import wmt_da
 
 HEADER = "year\tlp\tsid\tsystem\thuman\tsource\tmt\treference\ttext_origin"
 SEGMENTS = [

@@ -1,7 +1,7 @@
 import pytest
 
 from rlsum.errors import RecordError
-from rlsum.judgments.sts import sts
+from rlsum.judgments.public.sts import sts
 
 TABLE = """year\tsubtask\tline\tscore\tsentence1\tsentence2
 2012\tMSRpar\t1\t4.400\tA "dog.\tThe dog.

@@ -1,7 +1,7 @@
 import pytest
 
 from rlsum.errors import RecordError
-from rlsum.judgments.asap import asap_aes, asap_sas
+from rlsum.judgments.public.asap import asap_aes, asap_sas
 
 AES = ["essay_id", "rater1", "rater2", "domain1_score", "essay"]
 CONTEST = ["essay_id", "essay_set", "essay", "rater1_domain1", "rater2_domain1", "rater3_domain1", "domain1_score"]

@@ -5,7 +5,7 @@ import tarfile
 import pytest
 
 from rlsum.errors import RecordError
-from rlsum.judgments.chaganty import chaganty2018
+from rlsum.judgments.public.chaganty import chaganty2018
 
 COLUMNS = [
     "id",

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from rlsum.pages import curves
+from rlsum.pages.pictures import curves
 
 
 @pytest.mark.parametrize("length", [9, 30, 50])

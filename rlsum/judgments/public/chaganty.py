@@ -17,8 +17,8 @@ from typing import Any
 
 from rlsum.errors import RecordError
 from rlsum.judgments.collection import Joint, Judgments, joint_systems, keep, mean
+from rlsum.judgments.public.tables import finite, parsing, read_objects, read_tsv
 from rlsum.judgments.records import Judgment
-from rlsum.judgments.tables import finite, parsing, read_objects, read_tsv
 from rlsum.readers import json_value
 
 PROMPTS = ("overall", "grammar", "redundancy")

@@ -18,8 +18,8 @@ from typing import Literal
 
 from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments, keep, words
+from rlsum.judgments.public.tables import Row, find_file, first_row, read_csv, read_tsv
 from rlsum.judgments.records import Judgment
-from rlsum.judgments.tables import Row, find_file, first_row, read_csv, read_tsv
 
 Splitter = Literal["punctuation", "spacy"]
 RATERS = ("rater 1", "rater 2")

@@ -5,9 +5,9 @@ import warnings
 
 import pytest
 
-from rlsum.pages import fonts
 from rlsum.pages.markdown import to_markdown
-from rlsum.pages.pictures import drawn, short_name
+from rlsum.pages.pictures import fonts
+from rlsum.pages.pictures.drawing import drawn, short_name
 
 
 @pytest.fixture(autouse=True, scope="module")
