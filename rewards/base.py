@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol, get_args
 
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "rlsum.rewards"
 INNER = {"reward", "kernel"}  # options that are rewards
-Specs = str | Sequence[str | Mapping[str, Any] | Spec]
+Function = Callable[..., Any]  # of candidates, or a class or function that builds a reward, or a reward
+AnySpec = str | Mapping[str, Any] | Spec | Function
+Specs = AnySpec | Sequence[AnySpec]
 
 TABLE = {
     "rouge-1": "rewards.lexical.rouge:rouge_1",
@@ -91,25 +94,25 @@ class Reward(ReadsColumns, Protocol):
         """Why the item of these arguments is NaN, to follow "item 3 is undefined: "; None where it is defined."""
 
 
-def load(name: str, **options: Any) -> Reward:
+def load(name: str | Function, **options: Any) -> Reward:
     """``load("sms", vectors="v.txt.gz", normalize="unit")`` -> a reward.
 
     Options and the existence of files are checked at once. Models and vectors load at the first call or signature.
     ``name`` is one of ``names()`` or ``module:attribute``: a class or function that builds a reward, a reward, or a
-    plain function whose first parameter is ``candidates`` (see ``Plain``). It may carry options, as on the command
-    line: ``load("rouge-l(stemmer=false)")``. Raises RewardError.
+    plain function whose first parameter is ``candidates`` (see ``Plain``); or this object itself. It may carry options,
+    as on the command line: ``load("rouge-l(stemmer=false)")``. Raises RewardError.
     """
-    written = as_spec(name) if "(" in name else Spec(name, {})
-    return from_spec(with_parts(written.name, {**written.options, **options}))
+    written = Spec(name, {}) if isinstance(name, str) and "(" not in name else as_spec(name)
+    return from_spec(replace(with_parts(written.name, {**written.options, **options}), given=written.given))
 
 
-def from_spec(spec: str | Mapping[str, Any] | Spec, language: str | None = None) -> Reward:
-    """A reward from its text ``'sms(vectors=v.txt.gz)'`` or mapping ``{"name": "sms", "vectors": "v.txt.gz"}``.
+def from_spec(spec: AnySpec, language: str | None = None) -> Reward:
+    """A reward from its text ``'sms(vectors=v.txt.gz)'``, mapping ``{"name": "sms", "vectors": "v.txt.gz"}``, or object.
 
     ``language``: the ISO 639-1 code of the texts; see ``in_language``.
     """
     spec = in_language(spec, language)
-    target = resolve(spec.name)
+    target = _target(spec)
     if is_reward(target):
         bind(spec.name, _no_options, spec.options)
         return complete(target) if _has_protocol(target) else Plain(spec.name, target)
@@ -145,7 +148,7 @@ def from_specs(specs: Specs, language: str | None = None) -> dict[str, Reward]:
     return {label: from_spec(spec, language) for label, spec in labelled(specs).items()}
 
 
-def in_language(spec: str | Mapping[str, Any] | Spec, language: str | None) -> Spec:
+def in_language(spec: AnySpec, language: str | None) -> Spec:
     """A spec with the option ``language`` for every reward in it that reads words, unless it is given there.
 
     Raises RewardError for an unknown language.
@@ -156,14 +159,14 @@ def in_language(spec: str | Mapping[str, Any] | Spec, language: str | None) -> S
         return spec
     if spec.name == SUM:
         return Spec(SUM, {"parts": [[_inner(part, language), weight] for part, weight in pairs(spec.options["parts"])]})
-    target = resolve(spec.name)
+    target = _target(spec)
     fields = {} if is_reward(target) else parameters(spec.name, target)
     options = dict(spec.options)
     for name in INNER & fields.keys():
         options[name] = _inner(options.get(name, fields[name].default), language)
     if "language" in fields and Code in get_args(fields["language"].annotation):
         options.setdefault("language", language)
-    return Spec(spec.name, options)
+    return Spec(spec.name, options, spec.given)
 
 
 def _inner(part: Any, language: str) -> Any:
@@ -175,7 +178,8 @@ def _inner(part: Any, language: str) -> Any:
 
 def labelled(specs: Specs) -> dict[str, Spec]:
     """The specs of ``from_specs`` by label; nothing is made. Raises RewardError where one is given twice."""
-    parsed = [as_spec(spec) for spec in (split_specs(specs) if isinstance(specs, str) else specs)]
+    several = split_specs(specs) if isinstance(specs, str) else specs
+    parsed = [as_spec(spec) for spec in (several if isinstance(several, Sequence) else [several])]
     names = [spec.name for spec in parsed]
     labels = [spec.name if names.count(spec.name) == 1 else str(spec) for spec in parsed]
     repeated = [label for label in labels if labels.count(label) > 1]
@@ -184,10 +188,10 @@ def labelled(specs: Specs) -> dict[str, Spec]:
     return dict(zip(labels, parsed, strict=True))
 
 
-def check_spec(spec: str | Mapping[str, Any] | Spec, language: str | None = None) -> None:
+def check_spec(spec: AnySpec, language: str | None = None) -> None:
     """Raise RewardError unless name and options are valid. Cheap: loads no model and reads no file."""
     spec = in_language(spec, language)
-    target = resolve(spec.name)
+    target = _target(spec)
     build = _no_options if is_reward(target) else target
     arguments = inspect.signature(build).bind(**bind(spec.name, build, spec.options))
     check = getattr(target, "check_options", None)  # what an annotation cannot say, such as the parts of a sum
@@ -213,6 +217,10 @@ def resolve(name: str) -> Any:
     raise RewardError(f"unknown reward {name!r}{nearest(name, known)}; known: {', '.join(known)}, or module:attribute")
 
 
+def _target(spec: Spec) -> Any:
+    return resolve(spec.name) if spec.given is None else spec.given
+
+
 def _attribute(name: str, location: str) -> Any:
     module_name, _, path = location.partition(":")
     try:
@@ -227,6 +235,9 @@ def _attribute(name: str, location: str) -> Any:
         if not hasattr(target, part):
             file = getattr(target, "__file__", None)  # perhaps another than was meant; a bare folder has none
             where = f" ({file})" if file else ""
+            if module_name == "__main__":
+                fix = "call it from there, or put the function in a file of its own, found.py, and name it found:NAME"
+                raise RewardError(f"reward {name!r}: a function of a script or notebook, which is not here{where}; {fix}")
             raise RewardError(f"reward {name!r}: {module_name}{where} has no {path!r}{nearest(part, dir(target))}")
         target = getattr(target, part)
     if not callable(target):

@@ -60,15 +60,21 @@ class Plain(BaseReward):
 
     @property
     def signature(self) -> str:
-        """``module:attribute|source:hash``; the hash changes with the function's text."""
-        try:
-            source = inspect.getsource(self.function)
-        except (OSError, TypeError) as error:
-            raise RewardError(
-                f"{self.name}: its source cannot be read, so it has no signature; put it in a file"
-            ) from error
+        """``module:attribute|source:hash``; the hash changes with the function's text, or without one with its code.
+
+        With ``closure:hash`` of what a function within another one reads of that.
+        """
         place = f"{self.function.__module__}:{self.function.__qualname__}"
-        return signature(place, source=hashlib.sha256(source.encode()).hexdigest()[:12])
+        try:
+            text = {"source": inspect.getsource(self.function)}
+        except (OSError, TypeError):  # typed at a prompt
+            code = getattr(self.function, "__code__", None)
+            if code is None:
+                raise RewardError(f"{self.name}: no function of Python, so it has no signature; wrap it in one") from None
+            text = {"code": repr((code.co_code, code.co_names, code.co_consts))}
+        if closure := inspect.getclosurevars(self.function).nonlocals:
+            text["closure"] = repr(closure)
+        return signature(place, **{name: hashlib.sha256(part.encode()).hexdigest()[:12] for name, part in text.items()})
 
     def reason(self, item: Item) -> str | None:
         """A function gives no reason for its NaN."""

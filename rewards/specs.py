@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rewards.errors import RewardError
@@ -15,10 +15,11 @@ SUM = "weighted"  # its keys are rewards, its values weights
 
 @dataclass(frozen=True)
 class Spec:
-    """The name and the options of a reward, values as written."""
+    """The name and the options of a reward, values as written; ``given``: the function or reward itself."""
 
     name: str
     options: dict[str, Any]
+    given: Any = field(default=None, compare=False)
 
     def plain(self) -> dict[str, Any]:
         """The spec as a mapping, as in YAML."""
@@ -32,8 +33,10 @@ class Spec:
         return f"{self.name}({inside})" if inside else self.name
 
 
-def as_spec(spec: str | Mapping[str, Any] | Spec) -> Spec:
+def as_spec(spec: Any) -> Spec:
     """Read one reward, written as text or as a mapping ``{name: sms, vectors: v.txt.gz}``. Raises RewardError.
+
+    A function or a class is named ``module:attribute``; a reward that was made of a text has this text.
 
     A weighted sum is ``weighted(rouge-l=0.7, sms(vectors=v.txt)=0.3)``, ``{name: weighted, rouge-l: 0.7, ...}`` or
     ``{name: weighted, parts: [[spec, weight], ...]}``. All three become the option ``parts``.
@@ -42,11 +45,20 @@ def as_spec(spec: str | Mapping[str, Any] | Spec) -> Spec:
         return spec
     if isinstance(spec, str):
         return _parse(spec)
+    if callable(spec):
+        return _of_object(spec)
     if not isinstance(spec, Mapping):
-        raise RewardError(f"a reward is text or a mapping with 'name', not {spec!r}")
+        raise RewardError(f"a reward is text, a mapping with 'name' or a function, not {spec!r}")
     if not isinstance(spec.get("name"), str):
         raise RewardError(f"reward {dict(spec)!r} has no 'name'; write for instance {{name: rouge-l}}")
     return with_parts(spec["name"], {key: value for key, value in spec.items() if key != "name"})
+
+
+def _of_object(given: Any) -> Spec:
+    if isinstance(written := getattr(given, "written", None), str):
+        return replace(as_spec(written), given=given)
+    named = given if hasattr(given, "__qualname__") else type(given)
+    return Spec(f"{named.__module__}:{named.__qualname__}", {}, given)
 
 
 def with_parts(name: str, options: Mapping[str, Any]) -> Spec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import isfunction
 from typing import Any
 
 from rewards.base import Reward, check_spec, complete, from_spec
@@ -14,7 +15,7 @@ Part = Any  # a spec (text or mapping) or a reward
 
 def made(part: Part) -> Reward:
     """The reward that ``part`` is or describes. Raises RewardError."""
-    return from_spec(part) if isinstance(part, str | Mapping) else complete(part)
+    return from_spec(part) if isinstance(part, str | Mapping) or isfunction(part) else complete(part)
 
 
 class Wrapper(BaseReward):
