@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+ABSENT: Any = object()
+_typed = False  # whether a command is running, in whatever thread
+
 
 class UserError(ValueError):
     """The message names the argument, its value and the fix."""
@@ -13,3 +20,32 @@ class RecordError(UserError):
 
 class ConfigError(UserError):
     """An invalid configuration; the message lists every fault with its key and the fix."""
+
+
+class FullDisk(UserError):
+    """No room is left on a device; what was written before is kept."""
+
+
+@contextmanager
+def command_line() -> Iterator[None]:
+    """Within it messages name arguments as options of a command, see ``option``."""
+    global _typed
+    before, _typed = _typed, True
+    try:
+        yield
+    finally:
+        _typed = before
+
+
+def option(name: str, value: Any = ABSENT, typed: str | None = None) -> str:
+    """An argument as whoever reads the message writes it: ``top_p=2``, or on the command line ``--top-p 2``.
+
+    Without a value ``top_p=`` and ``--top-p``; a switch, whose value is True, ``--overwrite``. ``typed``: the option,
+    where the command line has another name for it. A value in capitals stands for any.
+    """
+    if _typed:
+        flag = typed or f"--{name.replace('_', '-')}"
+        return flag if value is ABSENT or value is True else f"{flag} {value}"
+    if value is ABSENT or (isinstance(value, str) and value.isupper()):
+        return f"{name}={'' if value is ABSENT else value}"
+    return f"{name}={str(value) if hasattr(value, '__fspath__') else value!r}"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 
 
 def check_no_pipe(path: Path) -> None:
@@ -87,37 +87,37 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def check_free(option: str, path: Path, overwrite: bool = False) -> None:
-    """Raise UserError if ``path`` exists and ``overwrite`` is not set, is not a file, or cannot be written.
+def check_free(name: str, path: Path, overwrite: bool = False) -> None:
+    """Raise UserError if ``path``, the argument ``name``, exists without ``overwrite``, is no file, or is not writable.
 
     Creates a missing folder, and a temporary file in it: permissions alone do not tell, least of all to root.
     """
+    given = option(name, path)
     try:
         if path.is_file() and not overwrite:
-            raise UserError(f"{option} {path}: exists; add --overwrite, or choose another name")
+            raise UserError(f"{given}: exists; add {option('overwrite', True)}, or choose another name")
         if path.exists() and not path.is_file():
-            raise UserError(f"{option} {path}: cannot be written, not a file; give the name of a file")
+            raise UserError(f"{given}: cannot be written, not a file; give the name of a file")
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
             path.open("ab").close()  # fails for a protected file
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.partial."):
             pass
     except OSError as error:
-        raise UserError(
-            f"{option} {path}: cannot be written ({error.strerror}); choose a file in a folder you may write to"
-        ) from error
+        fix = "choose a file in a folder you may write to"
+        raise UserError(f"{given}: cannot be written ({error.strerror}); {fix}") from error
 
 
-def check_folder(option: str, folder: Path, names: Iterable[str], overwrite: bool = False) -> None:
-    """Raise UserError if ``folder`` is a file, or ``check_free`` fails for one of the names in it.
+def check_folder(name: str, folder: Path, files: Iterable[str], overwrite: bool = False) -> None:
+    """Raise UserError if ``folder``, the argument ``name``, is a file, or ``check_free`` fails for one of its ``files``.
 
     No new folder is left behind: a command that goes on to fail for another reason has written nothing.
     """
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
     if folder.exists() and not folder.is_dir():
-        raise UserError(f"{option} {folder}: is a file; give the name of a folder")
-    for name in names:
-        check_free(option, folder / name, overwrite)
+        raise UserError(f"{option(name, folder)}: is a file; give the name of a folder")
+    for file in files:
+        check_free(name, folder / file, overwrite)
     with suppress(OSError):  # of NEW/../NAME, or another command writes there by now
         for place in missing:
             place.rmdir()

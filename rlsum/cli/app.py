@@ -28,7 +28,7 @@ from rlsum.cli import (
     score,
     train,
 )
-from rlsum.errors import UserError
+from rlsum.errors import UserError, command_line
 
 app = typer.Typer(
     name="rlsum",
@@ -96,6 +96,8 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _commands(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
 ) -> None:
     """Train summarizers with metric rewards, and measure whether it helped."""
+    context.with_resource(command_line())

@@ -39,7 +39,7 @@ def baseline(
     from rewards.embedding.rescaling import add_baseline, measure_baseline, read_baselines
 
     reward = rewards.from_spec(metric)
-    check_free("--out", out, overwrite=True)  # it is added to; read_baselines refuses another file
+    check_free("out", out, overwrite=True)  # it is added to; read_baselines refuses another file
     known = read_baselines(out) if out.exists() else []
     if not texts.is_file():
         raise UserError(f"--texts {texts}: no such file; give a file of texts, one a line")

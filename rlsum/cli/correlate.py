@@ -94,7 +94,7 @@ def correlate(
     if average is not None and not by_group:
         raise UserError(f"--average {average}: it averages over groups; add --by-group")
     if out is not None:
-        check_folder("-o", out, FILES, overwrite)
+        check_folder("out", out, FILES, overwrite)
     with bars() as advance:
         evaluation = api.correlate(
             data,

@@ -160,7 +160,7 @@ def convert(
     from rlsum.data.columns import Columns
     from rlsum.data.corpus import raw_records
 
-    check_free("-o", out, overwrite)
+    check_free("out", out, overwrite)
     rows = raw_records(path, split, Columns(id_column, source_column, reference_column, lists=reference_lists))
     count = write_lines(out, (json.dumps(row, ensure_ascii=False) for row in rows))
     typer.echo(f"{out}: {count:,} articles with references")
@@ -191,7 +191,7 @@ def outputs(
 
     if source is not None and articles is not None:
         raise CorpusError(f"--source {source} and --articles {articles}: leave one of them out")
-    check_free("-o", out, overwrite)
+    check_free("out", out, overwrite)
     joined = Articles.read(articles, article_column, id_column) if articles is not None else None
     columns = OutputColumns(candidate, reference or None, source, id_column)
     count = write_outputs(out, convert(path, columns, system or candidate, joined, reference_lists))
@@ -226,7 +226,7 @@ def simulate(
     sizes = {"train": train, "valid": valid, "test": test}
     vectors_path = out_dir / "vectors.txt.gz"
     for path in (*(out_dir / f"{split}.jsonl" for split in sizes), *([vectors_path] if vectors else [])):
-        check_free("OUT_DIR", path, overwrite)
+        check_free("out_dir", path, overwrite)
     table = {}
     if vectors:
         try:

@@ -57,7 +57,7 @@ def evaluate(
     from rlsum.scoring.evaluation import FILES, to_json
 
     if out is not None:
-        check_folder("-o", out, FILES, overwrite)
+        check_folder("out", out, FILES, overwrite)
     with bars() as advance:
         evaluation = api.evaluate(
             files,

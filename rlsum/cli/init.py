@@ -64,7 +64,7 @@ def init(
     start = None if pretrained is None else facts(pretrained)
     found = look(files.get("train", data), source_column, reference_column, reference_lists, language)
     for path in (*(Path(f"{name}{end}.yaml") for end in ("", "-rewarded", "-compare")), lead, *written.values()):
-        check_free("--name", path, overwrite)
+        check_free("name", path, overwrite)
     parts, by = ({}, "") if files else split(found)
     notes = [*_notes(found, start)]
     if files:

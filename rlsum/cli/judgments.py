@@ -73,7 +73,7 @@ def judgments(
     from rlsum.judgments.registry import load
 
     if out is not None:
-        check_free("-o", out, overwrite)
+        check_free("out", out, overwrite)
     texts = (id_column, system_column, candidate, reference, source, group)
     columns = JudgmentColumns(*texts, score_columns(score or ()), judge_column, reference_lists, criterion_column)
     named = data if path is None else f"{data}:{path}"

@@ -84,6 +84,6 @@ def check_out(out: Path, metrics: int, overwrite: bool) -> None:
     """Raise UserError for a file that cannot be written, or a picture of several metrics."""
     if out.suffix not in ENDINGS:
         raise UserError(f"--out {out}: the ending selects the format; use one of {', '.join(ENDINGS)}")
-    check_free("--out", out, overwrite)
+    check_free("out", out, overwrite)
     if out.suffix == ".png" and metrics > 1:
         raise UserError(f"--out {out}: a picture shows one metric, {metrics} are given; use .html or .json")

@@ -64,7 +64,7 @@ def generate(
     """
     checkpoint, corpus, out = fspath(checkpoint), str(corpus), Path(out)
     how = how or Generating()
-    check_free("-o", out, overwrite)
+    check_free("out", out, overwrite)
     choice_of(how)  # raises before anything is loaded
     from rlsum.generation import plain
     from rlsum.generation.outputs import SummaryTask, check_device, write_summaries

@@ -138,7 +138,7 @@ def score(
     resampling, scorers = Resampling(resamples=resamples, seed=seed), rewards.from_specs(metrics, language)
     if out is not None:
         out = Path(out)
-        check_free("--out", out, overwrite)
+        check_free("out", out, overwrite)
         if out.suffix == ".gz":
             raise UserError(f"--out {out}: rows are written as plain text; leave .gz out of the name")
     identity = pairs.check(scorers.values())

@@ -65,7 +65,7 @@ def analyse(
     from human_eval.statistics.metrics import read_scores
     from human_eval.statistics.unblind import read_votes
 
-    check_folder("-o", out, FILES, overwrite)
+    check_folder("out", out, FILES, overwrite)
     given = {"primary": primary, "alpha": alpha, "max_failed": max_failed, "min_seconds": min_seconds}
     settings = _settings(plan, {name: value for name, value in given.items() if value is not None}, resamples, seed)
     votes = read_votes(study, judgments, key or study)

@@ -35,6 +35,6 @@ def backup(
         raise UserError(f"-o {out}: give a name that ends in .sqlite")
     if out.resolve() == source.resolve():
         raise UserError(f"-o {out}: is the database itself; choose another name")
-    check_free("-o", out, overwrite)
+    check_free("out", out, overwrite)
     count = back_up(source, read_study(study), out)
     typer.echo(f"{out}: {counted(count, 'judgment')}")

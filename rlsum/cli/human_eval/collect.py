@@ -47,7 +47,7 @@ def collect(
     """
     rejects, trained = out.with_suffix(".rejects.jsonl"), practice_file(out)
     for path in (out, rejects, trained):
-        check_free("-o", path, overwrite)
+        check_free("out", path, overwrite)
     blind = read_study(study)
     collected = collecting.collect(blind, (row for path in files for row in read_returned(path, blind)))
     names = ", ".join(map(str, files))

@@ -46,7 +46,7 @@ def judges(
     rlsum human-eval judges study --ban anna,guest:5f3e
     """
     if out is not None:
-        check_free("-o", out, overwrite)
+        check_free("out", out, overwrite)
     blind = read_study(study)
     path = database_path(database, study)
     if not path.exists():

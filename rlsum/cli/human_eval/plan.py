@@ -110,7 +110,7 @@ def plan(
     from human_eval.statistics.analysis import About
     from human_eval.statistics.exclusion import ExclusionRules
 
-    check_folder("-o", out, FILES, overwrite)
+    check_folder("out", out, FILES, overwrite)
     names = [name.strip() for name in criteria.split(",") if name.strip()]
     if primary not in names:
         raise UserError(f"--primary {primary}: not one of --criteria {', '.join(names)}")
