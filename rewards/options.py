@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import functools
 import inspect
+import itertools
 import math
 import os
+import textwrap
 import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
@@ -53,6 +56,18 @@ def takes(options: Callable[Arguments, Options]) -> Callable[[Callable[[Options]
         return builder
 
     return decorate
+
+
+def meanings(kind: type) -> dict[str, str]:
+    """What the fields of a dataclass mean: the string under each, in one line. Reads the source, also of its bases."""
+    found: dict[str, str] = {}
+    for base in reversed(kind.__mro__[:-1]):
+        (written,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        for pair in itertools.pairwise(getattr(written, "body", ())):
+            match pair:
+                case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(meaning))):
+                    found[name] = " ".join(meaning.split())
+    return found
 
 
 def parameters(name: str, build: Callable[..., Any]) -> dict[str, inspect.Parameter]:

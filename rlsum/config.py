@@ -28,42 +28,44 @@ ROUNDING = {"bf16": 2.0**-8, "fp16": 2.0**-11}
 
 @dataclass(frozen=True, config=STRICT)
 class DataConfig:
-    """Where articles come from and how they are tokenised.
-
-    train, valid                a JSONL, CSV or parquet file, a .story folder, a folder with one file per split, a saved
-                                dataset, or a hub name ``hf://owner/name/config``
-    train_split, valid_split    the split, where there are several; synonyms are understood
-    id_column                   none: ``id`` if it exists, else file and line
-    source_column               articles
-    reference_column            references: a text with one sentence per line, or a list of texts; columns that differ
-                                in a number (summary1, summary2) are several references, whichever is named
-    reference_lists             what a list of texts is: alternatives, or the sentences of one text; none: alternatives
-                                in a column whose name ends in references or summaries, an error in another
-    tokenizer                   whitespace for tokenised text, spacy for raw text; in a language without spaces spacy
-                                makes characters, and is the default
-    lowercase                   lower-case the tokens
-    max_source, max_target      tokens kept of the article and of the first reference; a cut reference has no end token
-    train_limit, valid_limit    at most this many rows, drawn with training.seed
-    num_proc                    processes that tokenise; the result does not depend on it
-    columns                     further columns, as a list, for rewards that read them; outputs have them as fields, too
-    """
+    """Where articles come from and how they are tokenised."""
 
     train: str
+    """training articles: a JSONL, CSV or parquet file, a .story folder, a folder with one file per split, a saved
+    dataset, or a hub name ``hf://owner/name/config``"""
     valid: str
+    """validation articles, given in the same ways"""
     train_split: str = "train"
+    """the split of ``train``, where there are several; synonyms are understood"""
     valid_split: str = "validation"
+    """the split of ``valid``, where there are several"""
     id_column: str | None = None
+    """none: ``id`` if it exists, else file and line"""
     source_column: str = "article"
+    """articles"""
     reference_column: str = "highlights"
+    """references: a text with one sentence per line, or a list of texts; columns that differ in a number (summary1,
+    summary2) are several references, whichever is named"""
     reference_lists: Lists | None = None
+    """what a list of texts is: alternatives, or the sentences of one text; none: alternatives in a column whose name
+    ends in references or summaries, an error in another"""
     tokenizer: Literal["whitespace", "spacy"] | None = None
+    """whitespace for tokenised text, spacy for raw text; in a language without spaces spacy makes characters, and is
+    the default"""
     lowercase: bool = False
+    """lower-case the tokens"""
     max_source: int = Field(default=400, ge=1)
+    """tokens kept of the article"""
     max_target: int = Field(default=100, ge=1)
+    """tokens kept of the first reference; a cut reference has no end token"""
     train_limit: int | None = Field(default=None, ge=1)
+    """at most this many rows of ``train``, drawn with training.seed"""
     valid_limit: int | None = Field(default=None, ge=1)
+    """at most this many rows of ``valid``, drawn with training.seed"""
     num_proc: int = Field(default=1, ge=1)
-    columns: tuple[str, ...] = ()  # further columns, for rewards that read them
+    """processes that tokenise; the result does not depend on it"""
+    columns: tuple[str, ...] = ()
+    """further columns, as a list, for rewards that read them; outputs have them as fields, too"""
 
     def __post_init__(self) -> None:
         taken = [name for name in self.columns if name in RECORD_FIELDS]
@@ -73,17 +75,15 @@ class DataConfig:
 
 @dataclass(frozen=True, config=STRICT)
 class VocabularyConfig:
-    """The words of a pointer-generator. With --init they come from the checkpoint, and this section is not used.
-
-    size        most frequent words of training articles and references
-    min_count   rarer words are left out; in an article they can still be copied
-    embeddings  a word2vec, GloVe or fastText text file to start from, as wide as model.embedding; other words start as
-                noise of the same spread
-    """
+    """The words of a pointer-generator. With --init they come from the checkpoint, and this section is not used."""
 
     size: int = Field(default=30_000, ge=1)
+    """most frequent words of training articles and references"""
     min_count: int = Field(default=1, ge=1)
+    """rarer words are left out; in an article they can still be copied"""
     embeddings: str | None = None
+    """a word2vec, GloVe or fastText text file to start from, as wide as model.embedding; other words start as noise of
+    the same spread"""
 
 
 def _unquoted_no(value: object) -> object:
@@ -101,57 +101,55 @@ LanguageCode = Annotated[str | None, BeforeValidator(_unquoted_no), AfterValidat
 
 @dataclass(frozen=True, config=STRICT)
 class Training:
-    """The training loop. Counts are in updates.
-
-    steps             number of updates
-    batch_size        articles per batch and process
-    accumulate        batches per update: less memory, the same articles and the same gradient as one large batch
-    optimizer         adam, adamw, or adafactor: half the memory of Adam in training, another scale of rates
-    learning_rate     with adafactor, relative to the size of the weights: 1e-3 is usual for T5 and PEGASUS
-    weight_decay      of adamw and adafactor: weights shrink by rate x decay in each update
-    schedule          constant, or linear: to 0 at the end
-    warmup            updates of linear rise at the start
-    clip              largest norm of the gradient; longer ones are scaled down to it
-    seed              random seed of the run, 0 or above
-    validate_every    updates between validations; the state is saved with each
-    choose_by         what the best checkpoint maximises: reward, likelihood, one of metrics, or another metric, which
-                      validation then reports, too; none: the likelihood of mle, the reward of all other kinds
-    validate_decoded  validation articles that are summarized and scored, always the same; the likelihood is of all
-    patience          stop after this many validations without a better one; none: never
-    log_every         updates between log lines
-    sample_outputs    at each validation, summaries written to samples.jsonl, and articles whose samples are written to
-                      training-samples.jsonl
-    row_noise         random numbers of a sample depend on its article, not on its batch; none: on with several
-                      processes or decode_batch
-    decode_batch      articles sampled from together, before the update; none: batch by batch
-    reward_workers    processes that score samples while this one decodes the next; 0: the training process scores
-    reward_seconds    time limit of a sample in a worker; a sample over it has no reward
-    mixed_precision   precision of the computation; fp16 needs a GPU
-    tracker           tensorboard, wandb, mlflow, trackio or another one that accelerate knows, a list of them, or null
-    """
+    """The training loop. Counts are in updates."""
 
     steps: int = Field(ge=1)
+    """number of updates"""
     batch_size: int = Field(default=16, ge=1)
+    """articles per batch and process"""
     accumulate: int = Field(default=1, ge=1)
+    """batches per update: less memory, the same articles and the same gradient as one large batch"""
     optimizer: Literal["adam", "adamw", "adafactor"] = "adam"
+    """adam, adamw, or adafactor: half the memory of Adam in training, another scale of rates"""
     learning_rate: float = Field(default=1e-3, gt=0, allow_inf_nan=False)
+    """with adafactor, relative to the size of the weights: 1e-3 is usual for T5 and PEGASUS"""
     weight_decay: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """of adamw and adafactor: weights shrink by rate x decay in each update"""
     schedule: Literal["constant", "linear"] = "constant"
+    """constant, or linear: to 0 at the end"""
     warmup: int = Field(default=0, ge=0)
+    """updates of linear rise at the start"""
     clip: float = Field(default=2.0, gt=0)
+    """largest norm of the gradient; longer ones are scaled down to it"""
     seed: int = Field(default=1, ge=0, lt=2**63)
+    """random seed of the run"""
     validate_every: int = Field(default=500, ge=1)
+    """updates between validations; the state is saved with each"""
     choose_by: RewardSpec | None = None
+    """what the best checkpoint maximises: reward, likelihood, one of metrics, or another metric, which validation then
+    reports, too; none: the likelihood of mle, the reward of all other kinds"""
     validate_decoded: int = Field(default=200, ge=0)
+    """validation articles that are summarized and scored, always the same; the likelihood is of all"""
     patience: int | None = Field(default=None, ge=1)
+    """stop after this many validations without a better one; none: never"""
     log_every: int = Field(default=10, ge=1)
+    """updates between log lines"""
     sample_outputs: int = Field(default=3, ge=0)
+    """at each validation, summaries written to samples.jsonl, and articles whose samples are written to
+    training-samples.jsonl"""
     row_noise: bool | None = None
+    """random numbers of a sample depend on its article, not on its batch; none: on with several processes or
+    decode_batch"""
     decode_batch: int | None = Field(default=None, ge=1)
+    """articles sampled from together, before the update; none: batch by batch"""
     reward_workers: int = Field(default=0, ge=0)
+    """processes that score samples while this one decodes the next; 0: the training process scores"""
     reward_seconds: float = Field(default=60.0, gt=0)
+    """time limit of a sample in a worker; a sample over it has no reward"""
     mixed_precision: Annotated[Literal["no", "fp16", "bf16"], BeforeValidator(_unquoted_no)] = "no"
+    """precision of the computation; fp16 needs a GPU"""
     tracker: str | tuple[str, ...] | None = "tensorboard"
+    """tensorboard, wandb, mlflow, trackio or another one that accelerate knows, a list of them, or null"""
 
     def __post_init__(self) -> None:
         """Reject weight decay with Adam, which would add it to the moments of the gradient."""
@@ -174,15 +172,10 @@ class Training:
 
 @dataclass(frozen=True, config=STRICT)
 class Config:
-    """A run: three keys, and the sections.
-
-    run       the run folder; a folder that already holds a run is refused
-    metrics   rewards reported in validation
-    language  ISO 639-1 code of the texts, such as fr, hi or ja; it sets the words, stems, sentences and stop words of
-              rewards and, for raw text, of the data; none: as for English
-    """
+    """A run: three keys, and the sections."""
 
     run: str
+    """the run folder; a folder that already holds a run is refused"""
     data: DataConfig
     training: Training
     objective: Objective = dataclasses.field(default_factory=Objective)
@@ -191,7 +184,10 @@ class Config:
     decoding: Decoding = dataclasses.field(default_factory=Decoding)
     sampling: Sampling = dataclasses.field(default_factory=Sampling)
     metrics: tuple[RewardSpec, ...] = ("rouge-1", "rouge-2", "rouge-l")
+    """rewards reported in validation"""
     language: LanguageCode = None
+    """ISO 639-1 code of the texts, such as fr, hi or ja; it sets the words, stems, sentences and stop words of rewards
+    and, for raw text, of the data; none: as for English"""
 
     def __post_init__(self) -> None:
         objective, training, faults = self.objective, self.training, []

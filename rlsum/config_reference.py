@@ -1,12 +1,15 @@
-"""Every key of a configuration with its default and meaning, read from the dataclasses and their docstrings."""
+"""Every key of a configuration with its default, range and meaning, read where the dataclasses declare it."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
 import re
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
+from pydantic.fields import FieldInfo
+
+from rewards.options import meanings
 from rlsum.config import Config, DataConfig, Training, VocabularyConfig
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.sizes import LoraConfig, PointerGeneratorConfig, Seq2SeqConfig
@@ -25,16 +28,22 @@ SECTIONS: dict[str, type] = {
     "decoding": Decoding,
     "sampling": Sampling,
 }
+BOUNDS = {"ge": ">= {:g}", "gt": "> {:g}", "le": "<= {:g}", "lt": "< {:g}"}
 LINE = re.compile(r"^([a-z_]+(?:, [a-z_]+)*) {2,}(\S.*)$")
 
 
 @dataclasses.dataclass(frozen=True)
 class Key:
-    """A key: its ``default`` (``required`` without one), its ``values`` if the type lists them, its ``meaning``."""
+    """A key of a section.
+
+    ``default``: as YAML writes it, ``required`` without one. ``values``, ``range``: what it may be, such as
+    ``>= 0, < 1``; empty where the type says no more than its name. ``meaning``: the string under the field.
+    """
 
     name: str
     default: str
     values: tuple[str, ...]
+    range: str
     meaning: str
 
 
@@ -43,14 +52,17 @@ def keys(section: str) -> list[Key]:
     return keys_of(SECTIONS[section])
 
 
-def keys_of(kind: type) -> list[Key]:
-    """The keys of a dataclass whose docstring has a line for each, such as a comparison."""
-    meanings, hints = explained(kind), get_type_hints(kind, include_extras=True)
-    fields = [field for field in dataclasses.fields(kind) if kind is not Config or field.name in meanings]
-    return [Key(field.name, default(field), _values(hints[field.name]), meanings[field.name]) for field in fields]
+def keys_of(kind: Any) -> list[Key]:
+    """The keys of a dataclass of pydantic that have a string under them."""
+    fields, explained = kind.__pydantic_fields__, meanings(kind) or _table(kind)
+    return [
+        Key(name, _default(field), _values(field.annotation), _range(field), explained[name])
+        for name, field in fields.items()
+        if name in explained
+    ]
 
 
-def explained(kind: type) -> dict[str, str]:
+def _table(kind: type) -> dict[str, str]:
     """Name -> meaning, from the lines ``name  meaning`` of a docstring. Indented lines continue the one before."""
     found: dict[str, str] = {}
     names: list[str] = []
@@ -65,12 +77,11 @@ def explained(kind: type) -> dict[str, str]:
     return found
 
 
-def default(field: Any) -> str:
-    """A field's default as YAML writes it, and ``required`` without one."""
-    value = getattr(field.default, "default", field.default)  # pydantic keeps it in a Field
-    if field.default_factory is not dataclasses.MISSING:  # a mapping: its names
-        value = tuple(field.default_factory()) or None
-    if value is dataclasses.MISSING or repr(value) == "PydanticUndefined":
+def _default(field: FieldInfo) -> str:
+    value: Any = field.default
+    if field.default_factory is not None:  # a mapping: its names
+        value = tuple(field.get_default(call_default_factory=True)) or None
+    if field.is_required():
         return "required"
     if value is None or isinstance(value, bool):
         return {None: "none", True: "true", False: "false"}[value]
@@ -82,4 +93,9 @@ def default(field: Any) -> str:
 def _values(hint: Any) -> tuple[str, ...]:
     if get_origin(hint) is Literal:
         return tuple(str(value) for value in get_args(hint))
-    return next((found for part in get_args(hint) if (found := _values(part))), ())
+    return next((values for member in get_args(hint) if (values := _values(member))), ())
+
+
+def _range(field: FieldInfo) -> str:
+    bounds = [(text, getattr(limit, name, None)) for limit in field.metadata for name, text in BOUNDS.items()]
+    return ", ".join(text.format(bound) for text, bound in bounds if bound is not None)

@@ -21,65 +21,61 @@ Normalisation = Literal["constant", "token", "sequence", "sum"]  # of the policy
 
 @dataclass(frozen=True, config=STRICT)
 class Objective:
-    """What is minimised. docs/training.md has the formulas.
-
-    kind                 mle: likelihood; mixed: likelihood and a policy gradient; ranking, minimum-risk, best-of-n:
-                         likelihood and a loss that compares the samples of an article
-    reward               the reward of all kinds but mle, such as ``rouge-l``, or a mapping with options
-    gamma                weight of the reward's loss, at the first update
-    gamma_end            its weight at the last update, reached linearly; none: constant
-    estimator            how the rewards of mixed become advantages
-    reward_scale         factor on the advantages of mixed and the rewards of minimum-risk
-    samples              samples per article; 2 or more but for mle, and mixed with self-critical or reinforce++
-    normalisation        what the sum of log p over a sample is divided by in mixed: the divisor (constant), the mean
-                         length of the update's samples (token), the sample's length (sequence), or 1 (sum)
-    divisor              the divisor of normalisation=constant; none: the mean tokens of the training references
-    skip_zero_groups     leave articles whose samples all have advantage 0 or none out of the loss of mixed (DAPO)
-    length               the log-probability of a text is the mean or the sum over its tokens: of references, and of
-                         samples in all kinds but mixed
-    kl                   weight of the distance from the start, KL(policy || start), in the loss of mixed
-    kl_estimator         k1: log p / p_start of a sample, in its advantage, lowers this KL; k2: its square, in the loss,
-                         lowers that of each next token; k3 in the loss, as in GRPO, lowers KL(start || policy)
-    updates_per_sample   updates that learn from the same samples; above 1, mixed needs clip
-    clip                 range of importance ratios, which then replace log-probabilities in the loss of mixed; 0.2 is
-                         usual
-    clip_high            their range above 1, where clip is the one below; none: the same (DAPO: 0.28)
-    ratio                an importance ratio of each token, or one of the sequence: their geometric mean (GSPO)
-    margin               of ranking: the margin for each rank between two candidates
-    sharpness            of minimum-risk: exponent of a sample's probability
-    control              takes the meaning out of the rewards; constant: every sample has the same advantage; shuffled:
-                         the samples of an update exchange their rewards, and so do its greedy texts
-    control_advantage    the advantage of every sample with control=constant, not scaled
-    coverage_weight      weight of the coverage loss, for a model with coverage; gamma does not change it
-    coverage_on_samples  add the coverage loss of the samples to that of the references
-    label_smoothing      share of each reference token that is spread evenly over all tokens, in the likelihood of a
-                         pretrained model
-    """
+    """What is minimised. docs/training.md has the formulas."""
 
     kind: Literal["mle", "mixed", "ranking", "minimum-risk", "best-of-n"] = "mle"
+    """mle: likelihood; mixed: likelihood and a policy gradient; ranking, minimum-risk, best-of-n: likelihood and a loss
+    that compares the samples of an article"""
     reward: RewardSpec | None = None
+    """the reward of all kinds but mle, such as ``rouge-l``, or a mapping with options"""
     gamma: float = Field(default=0.97, ge=0, le=1)
+    """weight of the reward's loss, at the first update"""
     gamma_end: float | None = Field(default=None, ge=0, le=1)
+    """its weight at the last update, reached linearly; none: constant"""
     estimator: Estimator = "self-critical"
+    """how the rewards of mixed become advantages"""
     reward_scale: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    """factor on the advantages of mixed and the rewards of minimum-risk"""
     samples: int = Field(default=1, ge=1)
+    """samples per article; 2 or more but for mle, and mixed with self-critical or reinforce++"""
     normalisation: Normalisation = "constant"
+    """what the sum of log p over a sample is divided by in mixed: the divisor (constant), the mean length of the
+    update's samples (token), the sample's length (sequence), or 1 (sum)"""
     divisor: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """the divisor of normalisation=constant; none: the mean tokens of the training references"""
     skip_zero_groups: bool = False
+    """leave articles whose samples all have advantage 0 or none out of the loss of mixed (DAPO)"""
     length: Literal["sum", "mean"] = "mean"
+    """the log-probability of a text is the mean or the sum over its tokens: of references, and of samples in all kinds
+    but mixed"""
     kl: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """weight of the distance from the start, KL(policy || start), in the loss of mixed"""
     kl_estimator: Literal["k1", "k2", "k3"] = "k1"
+    """k1: log p / p_start of a sample, in its advantage, lowers this KL; k2: its square, in the loss, lowers that of
+    each next token; k3 in the loss, as in GRPO, lowers KL(start || policy)"""
     updates_per_sample: int = Field(default=1, ge=1)
+    """updates that learn from the same samples; above 1, mixed needs clip"""
     clip: float | None = Field(default=None, gt=0, lt=1)
+    """range of importance ratios, which then replace log-probabilities in the loss of mixed; 0.2 is usual"""
     clip_high: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """their range above 1, where clip is the one below; none: the same (DAPO: 0.28)"""
     ratio: Literal["token", "sequence"] = "token"
+    """an importance ratio of each token, or one of the sequence: their geometric mean (GSPO)"""
     margin: float = Field(default=0.001, ge=0, allow_inf_nan=False)
+    """of ranking: the margin for each rank between two candidates"""
     sharpness: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    """of minimum-risk: exponent of a sample's probability"""
     control: Literal["constant", "shuffled"] | None = None
+    """takes the meaning out of the rewards; constant: every sample has the same advantage; shuffled: the samples of an
+    update exchange their rewards, and so do its greedy texts"""
     control_advantage: float | None = Field(default=None, allow_inf_nan=False)
+    """the advantage of every sample with control=constant, not scaled"""
     coverage_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    """weight of the coverage loss, for a model with coverage; gamma does not change it"""
     coverage_on_samples: bool = False
+    """add the coverage loss of the samples to that of the references"""
     label_smoothing: float = Field(default=0.0, ge=0, lt=1)
+    """share of each reference token that is spread evenly over all tokens, in the likelihood of a pretrained model"""
 
     def __post_init__(self) -> None:
         if faults := [*self._missing(), *self._misplaced()]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
+
+    from rlsum.config_reference import Key
 
 ROOT = Path(__file__).resolve().parent.parent
 MOVED = {  # file of the repository -> page of the site
@@ -89,21 +92,20 @@ def configuration_page() -> str:
     from rlsum.compare.config import Comparison
     from rlsum.config_reference import SECTIONS, keys, keys_of
 
-    lines = [
-        "# Configuration",
-        "",
-        "Every key of a run's configuration. [Training](../training.md) says how to use them.",
-    ]
+    lines = ["# Configuration", "", "The keys of a run. [Training](../training.md) says how to use them."]
     for section in SECTIONS:
-        lines += ["", f"## {section}", "", "| key | default | meaning |", "|---|---|---|"]
-        for key in keys(section):
-            values = f"{', '.join(f'`{value}`' for value in key.values)}: " if len(key.values) > 1 else ""
-            lines.append(row(f"`{key.name}`", f"`{key.default}`", values + key.meaning.replace("``", "`")))
+        lines += ["", f"## {section}", "", *table_of(keys(section))]
     lines += ["", "## A comparison", "", "Of `rlsum compare`; see [Comparing rewards](../compare.md).", ""]
-    lines += ["| key | default | meaning |", "|---|---|---|"]
-    for key in keys_of(Comparison):
-        lines.append(row(f"`{key.name}`", f"`{key.default}`", key.meaning.replace("``", "`")))
-    return "\n".join(lines)
+    return "\n".join([*lines, *table_of(keys_of(Comparison))])
+
+
+def table_of(keys: Iterable[Key]) -> list[str]:
+    """Keys of a configuration as a table."""
+    lines = ["| key | default | values | meaning |", "|---|---|---|---|"]
+    for key in keys:
+        values = ", ".join(f"`{value}`" for value in key.values) if len(key.values) > 1 else key.range
+        lines.append(row(f"`{key.name}`", f"`{key.default}`", values, key.meaning.replace("``", "`")))
+    return lines
 
 
 def commands_page() -> str:

@@ -90,10 +90,11 @@ def report(result: MetaEvaluation | Evaluation, out: Path | None, as_json: str |
 
 
 def print_keys(title: str, keys: list[Key]) -> None:
-    """Print keys of a configuration with their defaults, values and meanings."""
+    """Print keys of a configuration with their defaults, values, ranges and meanings."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for key in keys:
         default = "required" if key.default == "required" else f"default {key.default}"
-        values = f"{' | '.join(key.values)}; " if len(key.values) > 1 else ""
-        table.add_row(Text(key.name, style="bold"), Text(default), Text(values + key.meaning.replace("``", "")))
+        allowed = " | ".join(key.values) if len(key.values) > 1 else key.range
+        meaning = f"{allowed}; {key.meaning}" if allowed else key.meaning
+        table.add_row(Text(key.name, style="bold"), Text(default), Text(meaning.replace("``", "")))
     Console().print(Text(f"\n{title}", style="bold underline"), table)
