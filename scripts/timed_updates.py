@@ -101,7 +101,7 @@ def prepare_ours(case: Case) -> Update:
     """An update of the pointer-generator that is on the path."""
     import rewards
     from rlsum.data.vocabulary import EOS, Vocabulary
-    from rlsum.models.pointer_generator import NEVER, PointerGenerator
+    from rlsum.models.pointer_generator.network import NEVER, PointerGenerator
     from rlsum.models.sizes import PointerGeneratorConfig
 
     try:

@@ -10,7 +10,7 @@ from rlsum.errors import UserError
 from rlsum.generation.options import Generating
 from rlsum.models.decoding import Decoding
 from rlsum.models.pretrained import loading
-from rlsum.models.seq2seq import Seq2Seq
+from rlsum.models.pretrained.seq2seq import Seq2Seq
 from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.training.checkpoint import CheckpointError
 from rlsum.training.start import seq2seq

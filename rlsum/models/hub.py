@@ -25,7 +25,7 @@ from rlsum.data.batch import Batch
 from rlsum.data.corpus import token_lines
 from rlsum.data.vocabulary import VOCABULARY, Vocabulary
 from rlsum.models.decoding import Decoding
-from rlsum.models.pointer_generator import MODEL_TYPE, PointerGenerator, word_bias
+from rlsum.models.pointer_generator.network import MODEL_TYPE, PointerGenerator, word_bias
 from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.models.summarizer import TargetScores
 

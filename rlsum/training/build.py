@@ -20,7 +20,7 @@ from rlsum.config import Config, ConfigError, RewardSpec
 from rlsum.data.corpus import Corpus, load_corpus
 from rlsum.data.sources import check_path
 from rlsum.files import write_atomically
-from rlsum.models.seq2seq import Model
+from rlsum.models.pretrained.seq2seq import Model
 from rlsum.models.sizes import ModelConfig
 from rlsum.records import check_column_names
 from rlsum.training import checkpoint, environment

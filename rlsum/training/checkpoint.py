@@ -25,8 +25,8 @@ from rlsum.config import Config
 from rlsum.data.vocabulary import VOCABULARY, Vocabulary
 from rlsum.errors import UserError
 from rlsum.files import check_no_pipe, replacing_files, write_atomically
-from rlsum.models.pointer_generator import MODEL_TYPE
-from rlsum.models.seq2seq import Model
+from rlsum.models.pointer_generator.network import MODEL_TYPE
+from rlsum.models.pretrained.seq2seq import Model
 from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.models.summarizer import WEIGHTS, own_tensors
 from rlsum.records import defined

@@ -16,8 +16,8 @@ from torch import Tensor
 from rlsum.data.subwords import IGNORED
 from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.pointer_generator.search import draw
 from rlsum.models.sampling import NEVER, allowed, log_policy, target_log_policy
-from rlsum.models.search import draw
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig

@@ -13,7 +13,7 @@ from rlsum.config import Config
 from rlsum.data.corpus import Corpus
 from rlsum.data.subwords import Subwords
 from rlsum.data.vocabulary import Vocabulary
-from rlsum.models.seq2seq import Model, Seq2Seq
+from rlsum.models.pretrained.seq2seq import Model, Seq2Seq
 from rlsum.models.sizes import ModelConfig, Seq2SeqConfig
 from rlsum.models.summarizer import Scorer
 from rlsum.training import checkpoint

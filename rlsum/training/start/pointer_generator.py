@@ -14,7 +14,7 @@ from rewards.encoding.vectors import SPACY, check_source, read_vectors, read_wid
 from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus, without_spaces
 from rlsum.data.vocabulary import SPECIALS, VOCABULARY, Vocabulary
-from rlsum.models.pointer_generator import PointerGenerator
+from rlsum.models.pointer_generator.network import PointerGenerator
 from rlsum.models.sizes import ModelConfig, PointerGeneratorConfig
 from rlsum.readers import CorpusError
 from rlsum.training.checkpoint import Checkpoint, put_weights, read_weights

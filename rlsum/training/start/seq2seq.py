@@ -11,8 +11,8 @@ from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus
 from rlsum.data.subwords import Subwords
 from rlsum.models.pretrained import loading, lora
+from rlsum.models.pretrained.seq2seq import Seq2Seq
 from rlsum.models.pretrained.token_rules import TokenRules
-from rlsum.models.seq2seq import Seq2Seq
 from rlsum.models.sizes import ModelConfig, Seq2SeqConfig
 from rlsum.training.checkpoint import Checkpoint
 from rlsum.training.start.origin import Origin

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from rlsum.data.subwords import Subwords
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
-from rlsum.models import unrolling
 from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.pointer_generator import unrolling
 from rlsum.models.pretrained import loading
+from rlsum.models.pretrained.seq2seq import Seq2Seq
 from rlsum.models.sampling import Drawn
-from rlsum.models.seq2seq import Seq2Seq
 from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.models.summarizer import repeat_rows
 

@@ -14,8 +14,8 @@ from rlsum.data.vocabulary import EOS, PAD, UNK
 from rlsum.models import sampling
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pretrained import loading
+from rlsum.models.pretrained.seq2seq import Seq2Seq
 from rlsum.models.sampling import BLOCKED, Drawn, log_policy
-from rlsum.models.seq2seq import Seq2Seq
 from rlsum.models.sizes import Seq2SeqConfig
 
 CUTS = {

@@ -73,7 +73,7 @@ def seq2seq(folder):
     from rlsum.data.subwords import Subwords
     from rlsum.models.decoding import Decoding
     from rlsum.models.pretrained import loading
-    from rlsum.models.seq2seq import Seq2Seq
+    from rlsum.models.pretrained.seq2seq import Seq2Seq
     from rlsum.models.sizes import Seq2SeqConfig
 
     pretrained.save(folder / "t5", "t5")

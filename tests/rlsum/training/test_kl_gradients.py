@@ -14,7 +14,7 @@ from rlsum.data.subwords import Subwords
 from rlsum.data.vocabulary import EOS, PAD, UNK
 from rlsum.models.decoding import Decoding
 from rlsum.models.pretrained import loading
-from rlsum.models.seq2seq import Seq2Seq
+from rlsum.models.pretrained.seq2seq import Seq2Seq
 from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.models.summarizer import Tokens
 from rlsum.training.reward_losses import PolicyGradient

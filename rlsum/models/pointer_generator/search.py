@@ -14,12 +14,12 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
-from rlsum.models import tempering
 from rlsum.models.decoding import Decoding, Sampling
-from rlsum.models.encoder import Encoded
 from rlsum.models.execution import execution
+from rlsum.models.pointer_generator.encoder import Encoded
+from rlsum.models.pointer_generator.kernels import tempering
+from rlsum.models.pointer_generator.stepping import Decoder, Steps
 from rlsum.models.sampling import BLOCKED, NEVER, NextWords, allowed, constrained, log_policy
-from rlsum.models.stepping import Decoder, Steps
 from rlsum.models.summarizer import Tokens
 
 WORTH_DROPPING = 0.9  # ended rows are dropped once at most this share is left

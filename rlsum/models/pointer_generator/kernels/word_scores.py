@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from rlsum.models.execution import execution
-from rlsum.models.kept_memory import KeptMemory
+from rlsum.models.pointer_generator.kernels.kept_memory import KeptMemory
 
 LEAST = -60.0  # log of the smallest share of words that is computed from odds: 1 / share stays finite
 SMALLEST = 1e-30  # odds of which the logarithm has all digits

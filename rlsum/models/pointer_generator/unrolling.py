@@ -14,13 +14,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rlsum.data.vocabulary import BOS, PAD
-from rlsum.models import search, stepping
-from rlsum.models.encoder import Encoded, State, StepOutput
 from rlsum.models.execution import execution
+from rlsum.models.pointer_generator import search, stepping
+from rlsum.models.pointer_generator.encoder import Encoded, State, StepOutput
+from rlsum.models.pointer_generator.kernels.word_scores import WordOdds, precision
+from rlsum.models.pointer_generator.search import Chooser
 from rlsum.models.sampling import NextWords
-from rlsum.models.search import Chooser
 from rlsum.models.summarizer import Tokens
-from rlsum.models.word_scores import WordOdds, precision
 
 
 class Unrolled(NamedTuple):

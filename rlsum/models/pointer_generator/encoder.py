@@ -15,8 +15,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from rlsum.models.attention import Memory
 from rlsum.models.execution import execution
+from rlsum.models.pointer_generator.kernels.attention import Memory
 
 
 @dataclass(frozen=True)

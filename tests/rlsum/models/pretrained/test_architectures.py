@@ -10,7 +10,7 @@ import torch
 from rlsum.data.subwords import IGNORED, Subwords
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pretrained import loading
-from rlsum.models.seq2seq import Seq2Seq
+from rlsum.models.pretrained.seq2seq import Seq2Seq
 from rlsum.models.sizes import Seq2SeqConfig
 
 

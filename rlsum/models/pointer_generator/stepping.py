@@ -13,10 +13,10 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from rlsum.models.encoder import Encoded, State, StepOutput
 from rlsum.models.execution import execution
+from rlsum.models.pointer_generator.encoder import Encoded, State, StepOutput
+from rlsum.models.pointer_generator.kernels.word_scores import WordColumns
 from rlsum.models.sampling import NextWords
-from rlsum.models.word_scores import WordColumns
 
 EAGER = 2  # steps before a graph is recorded: they make what is made once, and many rollouts are over by then
 TOLERANCE = 1e-2  # relative: kernels may add up in another order, in half precision, too

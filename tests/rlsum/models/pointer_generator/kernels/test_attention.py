@@ -6,8 +6,8 @@ import weakref
 import pytest
 import torch
 
-from rlsum.models import attention
-from rlsum.models.attention import Memory
+from rlsum.models.pointer_generator.kernels import attention
+from rlsum.models.pointer_generator.kernels.attention import Memory
 
 
 @pytest.fixture(autouse=True)

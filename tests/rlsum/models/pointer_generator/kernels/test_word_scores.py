@@ -6,8 +6,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from rlsum.models import execution, word_scores
-from rlsum.models.word_scores import WordColumns
+from rlsum.models import execution
+from rlsum.models.pointer_generator.kernels import word_scores
+from rlsum.models.pointer_generator.kernels.word_scores import WordColumns
 
 
 def inputs(tokens=7, size=11, features=5, scale=1.0):

@@ -3,7 +3,7 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from rlsum.models.encoder import BidirectionalEncoder, reversal
+from rlsum.models.pointer_generator.encoder import BidirectionalEncoder, reversal
 
 
 def library_lstm(encoder, input_size, hidden, layers):

@@ -18,7 +18,7 @@ from rlsum.data.batch import Batch
 from rlsum.data.subwords import Subwords, largest_id
 from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding, Sampling
-from rlsum.models.pointer_generator import PointerGenerator
+from rlsum.models.pointer_generator.network import PointerGenerator
 from rlsum.models.pretrained import lora
 from rlsum.models.pretrained.token_rules import SelfCritical, TokenRules
 from rlsum.models.sampling import Drawn

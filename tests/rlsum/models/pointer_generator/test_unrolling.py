@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from rlsum.data.vocabulary import EOS, PAD
 from rlsum.models import execution
 from rlsum.models.decoding import Sampling
+from rlsum.models.pointer_generator.unrolling import SharedWeight
 from rlsum.models.sampling import Drawn
-from rlsum.models.unrolling import SharedWeight
 
 CUTS = {
     "plain": {},

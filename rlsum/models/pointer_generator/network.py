@@ -20,17 +20,17 @@ from torch.utils.checkpoint import checkpoint
 from rewards.text.words import joined
 from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK, VOCABULARY, Vocabulary
-from rlsum.models import search, unrolling
-from rlsum.models.attention import Memory
 from rlsum.models.decoding import Decoding, Sampling
-from rlsum.models.encoder import BidirectionalEncoder, Encoded, State, StepOutput
+from rlsum.models.pointer_generator import search, unrolling
+from rlsum.models.pointer_generator.encoder import BidirectionalEncoder, Encoded, State, StepOutput
+from rlsum.models.pointer_generator.kernels.attention import Memory
+from rlsum.models.pointer_generator.kernels.tempering import CHUNK_BACKWARD, Drawing, drawn_log_prob, mixed
+from rlsum.models.pointer_generator.kernels.word_scores import WordColumns, WordOdds, target_log_prob
+from rlsum.models.pointer_generator.search import READABLE
+from rlsum.models.pointer_generator.unrolling import SharedWeight, Unrolled
 from rlsum.models.sampling import NEVER, Drawn, log_scattered, target_log_policy
-from rlsum.models.search import READABLE
 from rlsum.models.sizes import PointerGeneratorConfig
 from rlsum.models.summarizer import WEIGHTS, DrawnScores, TargetScores, Tokens, repeat_rows
-from rlsum.models.tempering import CHUNK_BACKWARD, Drawing, drawn_log_prob, mixed
-from rlsum.models.unrolling import SharedWeight, Unrolled
-from rlsum.models.word_scores import WordColumns, WordOdds, target_log_prob
 
 if TYPE_CHECKING:
     import datasets

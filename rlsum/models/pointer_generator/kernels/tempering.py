@@ -20,8 +20,8 @@ from torch import Tensor
 from rlsum.data.vocabulary import EOS, PAD, UNK
 from rlsum.models.decoding import Sampling
 from rlsum.models.execution import execution
+from rlsum.models.pointer_generator.kernels.word_scores import SMALLEST, WordOdds, precision
 from rlsum.models.sampling import BLOCKED, NEVER, NextWords, constrained, forbid, log_policy, lost_below, repeats
-from rlsum.models.word_scores import SMALLEST, WordOdds, precision
 
 WARM = 1.5  # temperatures above it give words that float32 loses a share
 CHUNK_BACKWARD = 2**21  # probabilities whose gradients are multiplied with the output layer together

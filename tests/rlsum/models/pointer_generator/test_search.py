@@ -11,8 +11,9 @@ import torch
 from scipy import stats
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
-from rlsum.models import execution, sampling, search
+from rlsum.models import execution, sampling
 from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.pointer_generator import search
 from rlsum.models.sampling import NEVER, Drawn, NextWords
 
 PAIRS = (*tiny.PAIRS, tiny.EMPTY)

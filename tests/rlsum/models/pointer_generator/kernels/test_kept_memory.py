@@ -5,8 +5,9 @@ import threading
 import pytest
 import torch
 
-from rlsum.models import execution, word_scores
-from rlsum.models.kept_memory import KeptMemory
+from rlsum.models import execution
+from rlsum.models.pointer_generator.kernels import word_scores
+from rlsum.models.pointer_generator.kernels.kept_memory import KeptMemory
 
 LIKE = torch.empty(0)
 

@@ -8,9 +8,10 @@ import tiny
 import torch
 
 from rlsum.data.vocabulary import EOS
-from rlsum.models import execution, stepping
+from rlsum.models import execution
 from rlsum.models.decoding import Decoding, Sampling
-from rlsum.models.stepping import EAGER, Steps
+from rlsum.models.pointer_generator import stepping
+from rlsum.models.pointer_generator.stepping import EAGER, Steps
 
 PAIRS = (*tiny.PAIRS, tiny.EMPTY)
 
