@@ -107,7 +107,7 @@ def load(name: str | Function, **options: Any) -> Reward:
 
 
 def from_spec(spec: AnySpec, language: str | None = None) -> Reward:
-    """A reward from its text ``'sms(vectors=v.txt.gz)'``, mapping ``{"name": "sms", "vectors": "v.txt.gz"}``, or object.
+    """A reward from its text ``'sms(vectors=v.txt.gz)'``, mapping ``{"name": "sms", "vectors": "v.txt.gz"}`` or object.
 
     ``language``: the ISO 639-1 code of the texts; see ``in_language``.
     """
@@ -237,7 +237,7 @@ def _attribute(name: str, location: str) -> Any:
             where = f" ({file})" if file else ""
             if module_name == "__main__":
                 fix = "call it from there, or put the function in a file of its own, found.py, and name it found:NAME"
-                raise RewardError(f"reward {name!r}: a function of a script or notebook, which is not here{where}; {fix}")
+                raise RewardError(f"reward {name!r}: a function of a script or notebook, not of this program; {fix}")
             raise RewardError(f"reward {name!r}: {module_name}{where} has no {path!r}{nearest(part, dir(target))}")
         target = getattr(target, part)
     if not callable(target):

@@ -70,7 +70,7 @@ class Plain(BaseReward):
         except (OSError, TypeError):  # typed at a prompt
             code = getattr(self.function, "__code__", None)
             if code is None:
-                raise RewardError(f"{self.name}: no function of Python, so it has no signature; wrap it in one") from None
+                raise RewardError(f"{self.name}: has no signature, as it is not written in Python; wrap it") from None
             text = {"code": repr((code.co_code, code.co_names, code.co_consts))}
         if closure := inspect.getclosurevars(self.function).nonlocals:
             text["closure"] = repr(closure)

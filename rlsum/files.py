@@ -109,7 +109,7 @@ def check_free(name: str, path: Path, overwrite: bool = False) -> None:
 
 
 def check_folder(name: str, folder: Path, files: Iterable[str], overwrite: bool = False) -> None:
-    """Raise UserError if ``folder``, the argument ``name``, is a file, or ``check_free`` fails for one of its ``files``.
+    """Raise UserError if ``folder``, the argument ``name``, is a file, or ``check_free`` fails for a file in it.
 
     No new folder is left behind: a command that goes on to fail for another reason has written nothing.
     """

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 
 CONTEXT = get_context("spawn")  # a fork would copy locks that torch or a tokenizer holds
 
@@ -32,7 +32,7 @@ def pool(jobs: int, threads: int = 1) -> Iterator[ProcessPoolExecutor]:
             yield executor
     except BrokenProcessPool as error:
         raise WorkerKilled(
-            "a worker process was killed (out of memory?); try fewer --jobs; finished work is kept"
+            f"a worker process was killed (out of memory?); try fewer {option('jobs')}; finished work is kept"
         ) from error
 
 

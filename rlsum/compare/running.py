@@ -18,7 +18,7 @@ from rlsum.compare.folder import Folder
 from rlsum.compare.report import write_report
 from rlsum.compare.status import watching
 from rlsum.compare.work import Work
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 from rlsum.pages.blocks import Block
 from rlsum.pages.shown import Shown, frame
 from rlsum.pages.terminal import show
@@ -91,7 +91,7 @@ def run(
         with quietly():
             return Compared(folder.path, tuple(write_report(folder, cells)), failed)
     except OSError as error:
-        fix = "nothing is lost: make room, and add --report-only"
+        fix = f"nothing is lost: make room, and add {option('report_only', True)}"
         raise UserError(f"{folder.path / REPORT}: cannot be written ({error.strerror}); {fix}") from error
 
 
@@ -105,7 +105,9 @@ def unscored(folder: Folder, cell: Cell, retry: bool) -> bool:
 def needed(cells: Sequence[Cell], task: int) -> list[Cell]:
     """A cell and those that it needs, in order. Raises UserError for a number without a cell."""
     if task >= len(cells):
-        raise UserError(f"--task {task}: there are {len(cells)} tasks, numbered from 0; --tasks lists them")
+        raise UserError(
+            f"{option('task', task)}: there are {len(cells)} tasks, numbered from 0; `rlsum compare --tasks` lists them"
+        )
     names = {cells[task].name}
     for cell in reversed(cells):  # a cell stands after all that it needs
         if cell.name in names:

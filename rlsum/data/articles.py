@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rewards.references import NotText, one_text
+from rlsum.errors import option
 from rlsum.readers import CorpusError, Read, identity, is_text, records
 
 USUAL = ("article", "source", "document", "dialogue", "text")  # names of columns
@@ -30,7 +31,8 @@ class Articles:
         usual = [name for name in ([column] if column else USUAL) if name in names]
         if len(usual) != 1:
             raise CorpusError(
-                f"{path}: {'several columns' if usual else 'no column'} of articles; name one with --article-column: "
+                f"{path}: {'several columns' if usual else 'no column'} of articles; name one with "
+                f"{option('article_column')}: "
                 f"{', '.join(names)}"
             )
         return cls(path, rows, usual[0], id_column)

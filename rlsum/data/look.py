@@ -19,6 +19,7 @@ from rlsum.data import parts
 from rlsum.data.columns import Columns, clean
 from rlsum.data.roles import Roles, lengths, roles
 from rlsum.data.sources import SPLIT_NAMES, reads, split_files
+from rlsum.errors import option
 from rlsum.readers import READERS, CorpusError, Read, encoding_problem
 from rlsum.records import Output
 
@@ -66,7 +67,7 @@ class Look:
         if self.given is None and len(known) != 1:
             names = "articles {}, summaries {}".format(*self.seen) if known else "not clear"
             raise CorpusError(
-                f"{self.path}: the language of its texts: {names}; give --language CODE, such as en or hi"
+                f"{self.path}: the language of its texts: {names}; give {option('language', 'CODE')}, such as en or hi"
             )
         return language_of(self.given or known.pop()).code
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
+from rlsum.errors import option
 from rlsum.readers import CorpusError
 
 Kind = Literal["output", "title", "summary", "other", "article", ""]
@@ -81,18 +82,18 @@ def roles(
 
     Raises CorpusError where there is none, or where several would do; the message lists them and names the option.
     """
-    for option, given in (("--source-column", source), ("--reference-column", reference)):
+    for name, given in (("source_column", source), ("reference_column", reference)):
         if given is not None and given not in found:
-            raise CorpusError(f"{option} {given}: holds no texts; {_listed(found, columns)}")
+            raise CorpusError(f"{option(name, given)}: holds no texts; {_listed(found, columns)}")
     if source is not None and source == reference:
-        raise CorpusError(f"--reference-column {reference}: is the column of the articles; name another")
+        raise CorpusError(f"{option('reference_column', reference)}: is the column of the articles; name another")
     rest = {name: length for name, length in found.items() if name not in (source, reference)}
     because = why = "as given"
     if source is None:
-        source, because = _one("--source-column", "articles", _articles(rest), found, columns)
+        source, because = _one("source_column", "articles", _articles(rest), found, columns)
         del rest[source]
     if reference is None:
-        reference, why = _one("--reference-column", "summaries", _summaries(rest, found[source]), found, columns)
+        reference, why = _one("reference_column", "summaries", _summaries(rest, found[source]), found, columns)
     return Roles(source, reference, (because, why), found)
 
 
@@ -132,7 +133,7 @@ def _summaries(found: Mapping[str, float], article: float) -> Iterator[Choice]:
 
 
 def _one(
-    option: str, what: str, choices: Iterator[Choice], found: Mapping[str, float], columns: Sequence[str]
+    argument: str, what: str, choices: Iterator[Choice], found: Mapping[str, float], columns: Sequence[str]
 ) -> tuple[str, str]:
     """The first choice that there is. Raises CorpusError where it is of several columns, or there is none."""
     names, why = next((choice for choice in choices if choice[0]), ((), ""))
@@ -140,8 +141,8 @@ def _one(
         return names[0], why
     if names:
         listed = ", ".join(f"{name!r} ({found[name]:,.0f} characters)" for name in names)
-        raise CorpusError(f"{what}: {listed}? Each would do, with its median length; name one with {option}")
-    raise CorpusError(f"no column of {what} for {option}; {_listed(found, columns)}")
+        raise CorpusError(f"{what}: {listed}? Each would do, with its median length; name one with {option(argument)}")
+    raise CorpusError(f"no column of {what} for {option(argument)}; {_listed(found, columns)}")
 
 
 def _listed(found: Mapping[str, float], columns: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rewards
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 from rlsum.explain.picture import html, png
 from rlsum.files import check_free
 from rlsum.pages.shown import frame
@@ -83,7 +83,7 @@ def explain(candidate: str, reference: str, metrics: str | Sequence[str], langua
 def check_out(out: Path, metrics: int, overwrite: bool) -> None:
     """Raise UserError for a file that cannot be written, or a picture of several metrics."""
     if out.suffix not in ENDINGS:
-        raise UserError(f"--out {out}: the ending selects the format; use one of {', '.join(ENDINGS)}")
+        raise UserError(f"{option('out', out)}: the ending selects the format; use one of {', '.join(ENDINGS)}")
     check_free("out", out, overwrite)
     if out.suffix == ".png" and metrics > 1:
-        raise UserError(f"--out {out}: a picture shows one metric, {metrics} are given; use .html or .json")
+        raise UserError(f"{option('out', out)}: a picture shows one metric, {metrics} are given; use .html or .json")

@@ -16,7 +16,7 @@ from rewards.base import Reward
 from rewards.errors import RewardError
 from rewards.scoring import Inputs, in_parts
 from rewards.wrappers.parts import check_alone
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 from rlsum.evaluation.rows import Floats
 from rlsum.records import Output, inputs_of
 
@@ -49,8 +49,9 @@ class SampleChoice:
         except Exception as error:  # a plain function may raise anything
             why = str(error) if isinstance(error, RewardError) else f"{type(error).__name__}: {error}"
             raise UserError(
-                f"--by {self.reward.name}: cannot score without references ({why}); give a reward that reads none, or "
-                f"--mbr {self.reward.name} --samples {self.samples}, which compares the samples with each other"
+                f"{option('by', self.reward.name)}: cannot score without references ({why}); give a reward that reads "
+                f"none, or compare the samples with each other: {option('mbr', self.reward.name)} "
+                f"{option('samples', self.samples)}"
             ) from error
 
     def scores(self, inputs: Inputs) -> Floats:

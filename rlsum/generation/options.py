@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rewards.references import Lists
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 
 if TYPE_CHECKING:
     from rlsum.generation.choosing import SampleChoice
@@ -72,24 +72,25 @@ def decoding_of(trained: Decoding, how: Generating, sampled: bool = False) -> De
     for name in SEARCHING if sampled else DRAWING:
         if (value := getattr(how, name)) is not None:
             other, method = ("sampling", "beam") if sampled else ("beam search", "sample")
-            raise UserError(f"--{name.replace('_', '-')} {value}: not with {other}; use --method {method}")
+            raise UserError(f"{option(name, value)}: not with {other}; use {option('method', method)}")
     if how.length_penalty is not None and not math.isfinite(how.length_penalty):
-        raise UserError(f"--length-penalty {how.length_penalty}: must be a finite number; 1 is usual")
+        raise UserError(f"{option('length_penalty', how.length_penalty)}: must be a finite number; 1 is usual")
     if how.temperature is not None and not 0 < how.temperature < math.inf:
         raise UserError(
-            f"--temperature {how.temperature}: must be a finite number above 0; 1 is the model's distribution"
+            f"{option('temperature', how.temperature)}: must be a finite number above 0; 1 is the model's distribution"
         )
     if how.top_p is not None and not 0 < how.top_p <= 1:
-        raise UserError(f"--top-p {how.top_p}: must be above 0 and at most 1, which keeps all tokens")
+        raise UserError(f"{option('top_p', how.top_p)}: must be above 0 and at most 1, which keeps all tokens")
     if str(how.early_stopping).lower() not in ("none", "true", "false", "never"):
-        raise UserError(f"--early-stopping {how.early_stopping}: must be true, false or never, as in transformers")
+        raise UserError(
+            f"{option('early_stopping', how.early_stopping)}: must be true, false or never, as in transformers"
+        )
     names = (*SEARCHING, *DRAWING, "max_length", "min_length", "block_ngrams")
     options = {**asdict(trained), **how.given(*names)}
-    if options["min_length"] >= options["max_length"]:
-        raise UserError(
-            f"--min-length {options['min_length']}: must be smaller than the maximum of {options['max_length']}; "
-            "raise --max-length"
-        )
+    shortest, longest = options["min_length"], options["max_length"]
+    if shortest >= longest:
+        fix = f"must be smaller than the maximum of {longest}; raise {option('max_length')}"
+        raise UserError(f"{option('min_length', shortest)}: {fix}")
     decoding = replace(trained, **options)
     return replace(decoding, method="sample", samples=1) if sampled else decoding.searching()
 
@@ -98,20 +99,19 @@ def choice_of(how: Generating, language: str | None = None) -> SampleChoice | No
     """The choice among samples that the options ask for, of texts in a language."""
     method, best_of, by, mbr, samples = how.method, how.best_of, how.by, how.mbr, how.samples
     if best_of is not None and mbr is not None:
-        raise UserError(f"--best-of {best_of} and --mbr {mbr} exclude each other; give one")
-    for option, value, other, given in (
-        ("--best-of", best_of, "--by REWARD", by),
-        ("--by", by, "--best-of N", best_of),
-        ("--mbr", mbr, "--samples N", samples),
-        ("--samples", samples, "--mbr REWARD", mbr),
-    ):
-        if value is not None and given is None:
-            raise UserError(f"{option} {value}: needs {other}; add it")
+        raise UserError(f"{option('best_of', best_of)} and {option('mbr', mbr)} exclude each other; give one")
+    needs = (("best_of", "by", "REWARD"), ("by", "best_of", "N"), ("mbr", "samples", "N"), ("samples", "mbr", "REWARD"))
+    for name, other, what in needs:
+        if (value := getattr(how, name)) is not None and getattr(how, other) is None:
+            raise UserError(f"{option(name, value)}: needs {option(other, what)}; add it")
     spec, count = (by, best_of) if mbr is None else (mbr, samples)
     if spec is None or count is None:
         return None
     if method == "beam":
-        raise UserError("--method beam: a reward chooses among samples; leave it out, or use --method sample")
+        raise UserError(
+            f"{option('method', 'beam')}: a reward chooses among samples; leave it out, or use "
+            f"{option('method', 'sample')}"
+        )
     import rewards
     from rlsum.generation.choosing import SampleChoice
 
@@ -121,5 +121,4 @@ def choice_of(how: Generating, language: str | None = None) -> SampleChoice | No
 def check_own(how: Generating, folder: Path) -> None:
     """Raise UserError for an option that the configuration of a run settles."""
     for name, value in how.given("prefix", "line_break", "max_source", "global_attention").items():
-        option = f"--{name.replace('_', '-')} {value}"
-        raise UserError(f"{option}: set by the configuration of the run in {folder}; leave it out")
+        raise UserError(f"{option(name, value)}: set by the configuration of the run in {folder}; leave it out")

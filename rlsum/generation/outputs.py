@@ -14,7 +14,7 @@ import datasets
 import torch
 
 from rlsum.data.batch import Batch
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 from rlsum.generation.choosing import SampleChoice
 from rlsum.models.decoding import Decoding
 from rlsum.models.pretrained.seq2seq import Model
@@ -85,7 +85,7 @@ def check_device(name: str | None) -> str:
     try:
         torch.ones(1, device=name).item()
     except (RuntimeError, AssertionError) as error:  # AssertionError: torch without cuda
-        raise UserError(f"--device {name}: not available ({str(error).splitlines()[0]}); try cpu") from error
+        raise UserError(f"{option('device', name)}: not available ({str(error).splitlines()[0]}); try cpu") from error
     return name
 
 
@@ -95,7 +95,7 @@ def check_ids(ids: Iterable[str], corpus: str) -> None:
         if count > 1:
             raise UserError(
                 f"{corpus}: two articles have the id {identity!r}; delete one, or name a column of unique ids with "
-                "--id-column"
+                f"{option('id_column')}"
             )
 
 

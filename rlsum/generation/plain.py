@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rlsum.config import Config, DataConfig, Training
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 from rlsum.generation.options import Generating
 from rlsum.models.decoding import Decoding
 from rlsum.models.pretrained import loading
@@ -45,7 +45,7 @@ def configuration(name: str, how: Generating) -> tuple[Config, list[str]]:
     sizes, tokenizer, settings = _read(name)
     global_attention, line_break = how.global_attention, how.line_break
     if faults := loading.attention_faults(sizes, global_attention or "none"):
-        raise UserError(faults[0].replace("model.global_attention=", "--global-attention "))
+        raise UserError(faults[0].replace("model.global_attention=", option("global_attention", "")))
     if global_attention is None:  # on the first token in summaries of LED: Beltagy et al. 2020
         global_attention = "none" if loading.attention_faults(sizes, "first") else "first"
     if line_break is None:
@@ -58,7 +58,7 @@ def configuration(name: str, how: Generating) -> tuple[Config, list[str]]:
         line_break=line_break,
         global_attention=global_attention,
     )
-    _check_positions(sizes, "--max-source", "source", max_source)
+    _check_positions(sizes, "max_source", "source", max_source)
     config = Config(
         run=name,
         data=DataConfig(train="-", valid="-", max_source=max_source),  # no corpus to train on
@@ -78,7 +78,7 @@ def load(config: Config) -> Seq2Seq:
 def check_length(config: Config, decoding: Decoding) -> None:
     """Raise UserError if ``max_length`` exceeds the model's positions."""
     _check_positions(
-        loading.load_config(seq2seq.section_of(config).pretrained), "--max-length", "target", decoding.max_length
+        loading.load_config(seq2seq.section_of(config).pretrained), "max_length", "target", decoding.max_length
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 from unicodedata import normalize
 
-from rlsum.errors import RecordError
+from rlsum.errors import RecordError, option
 from rlsum.judgments.collection import mean
 from rlsum.judgments.records import Judgment
 
@@ -23,7 +23,9 @@ def ratings(score: str, value: Any, judge: Any, label: str) -> Iterator[Rating]:
     """
     deep = isinstance(value, list) and any(isinstance(member, list) for member in value)
     if deep and judge is None:
-        raise RecordError(f"{label}: lists within lists; name who gave the scores with --judge-column")
+        raise RecordError(
+            f"{label}: lists within lists; name who gave the scores with {option('judge', typed='--judge-column')}"
+        )
     if isinstance(judge, list) and (not deep or any(isinstance(name, list) for name in judge)):
         members = value if isinstance(value, list) else [value]
         if len(judge) != len(members):
@@ -138,7 +140,7 @@ def doubts(judgments: Sequence[Judgment]) -> list[str]:
         notes.append(
             f"{len(several):,} sources (or references) are there under several ids, such as {several[0][0]!r} and "
             f"{several[0][1]!r}, and count as different inputs: intervals are too narrow where an id is that of a text "
-            "or a row; name the column of the input with --id-column"
+            f"or a row; name the column of the input with {option('id', typed='--id-column')}"
         )
     written: dict[tuple[int, str], dict[str, None]] = {}
     for row in judgments:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rewards.options import nearest
 from rewards.references import Lists, NotText, reference_columns, references
-from rlsum.errors import RecordError
+from rlsum.errors import RecordError, option
 from rlsum.judgments import cells
 from rlsum.judgments.aggregation import Rating, judged, ratings
 from rlsum.judgments.records import FIELDS, KNOWN, Judgment, parse
@@ -107,10 +107,10 @@ def _chosen(
     reads: Sequence[Read], names: Sequence[str], name: str, columns: JudgmentColumns, further: Sequence[str]
 ) -> tuple[JudgmentColumns, list[str]]:
     """All columns as they are read, and the fields of records that rows have under their own names."""
-    for option, path in _named(columns):
+    for argument, path in _named(columns):
         if all(cells.nothing(cells.at(read.fields, path)) for read in reads):
             raise RecordError(
-                f"{name}: no row has {path!r}, the column of {option}{nearest(path, names)}; "
+                f"{name}: no row has {path!r}, the column of {argument}{nearest(path, names)}; "
                 f"the columns are {', '.join(names)}"
             )
     own = [name for name in ("id", "system", "candidate", "source", "group") if name in names]
@@ -123,7 +123,7 @@ def _chosen(
             f"-o judged.jsonl`; or write NAME:{name} if it is public data"
         )
     if "*" in columns.candidate and columns.candidate not in names:
-        raise RecordError(f"--candidate {columns.candidate}: * may be several texts; give a row to each text")
+        raise RecordError(f"{option('candidate', columns.candidate)}: * may be several texts; give a row to each text")
     if columns.reference is None:
         columns = replace(columns, reference=next(iter(reference_fields(dict.fromkeys(names))), None))
     taken = {part for _, path in _named(columns) for part in (path, path.partition(".")[0])}
@@ -154,12 +154,13 @@ def _check_lists(reads: Sequence[Read], columns: JudgmentColumns) -> None:
 
 
 def _named(columns: JudgmentColumns) -> Iterator[tuple[str, str]]:
-    """(option, path) of every column that is named."""
+    """(argument, path) of every column that is named."""
     for name, value in vars(columns).items():
         if name == "scores":
-            yield from (("--score", path) for paths in value.values() for path in paths)
+            yield from ((option("scores", typed="--score"), path) for paths in value.values() for path in paths)
         elif value and name != "lists":
-            yield f"--{name}" + ("-column" if name in ("id", "system", "judge", "criterion") else ""), value
+            end = "-column" if name in ("id", "system", "judge", "criterion") else ""
+            yield option(name, typed=f"--{name}{end}"), value
 
 
 def _numeric(reads: Sequence[Read], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -173,7 +174,8 @@ def _numeric(reads: Sequence[Read], names: Sequence[str]) -> dict[str, tuple[str
         if wrong and (2 * len(wrong) < len(given) or commas):
             raise RecordError(
                 f"{wrong[0][0]}: {name}={str(wrong[0][1])[:40]!r} is not a number (decimals have a point), as most in "
-                "this column are; correct it, leave it empty, or name the columns of scores with --score"
+                "this column are; correct it, leave it empty, or name the columns of scores with "
+                f"{option('scores', typed='--score')}"
             )
         if given and not wrong:
             scores[name] = (name,)
@@ -206,7 +208,8 @@ def _texts(read: Read, columns: JudgmentColumns, inputs: dict[str, str], name: s
     if columns.id is None:
         text = row.get("source") or row["references"]
         if not text:
-            raise RecordError(f"{read.where}: no id, source or reference says which input it is; name one: --id-column")
+            fix = f"name one: {option('id', typed='--id-column')}"
+            raise RecordError(f"{read.where}: no id, source or reference says which input it is; {fix}")
         row["id"] = inputs.setdefault(repr((row.get("group"), text)), str(len(inputs) + 1))
     return row
 
@@ -235,7 +238,11 @@ def _notes(columns: JudgmentColumns, given: Sequence[str], names: Sequence[str],
     places = {own: getattr(columns, own) for own in ("id", "system", "candidate", "reference", "source", "group")}
     told = [own if path == own else f"{own} {path}" for own, path in places.items() if path]
     scores = [name if paths == (name,) else f"{name} ({', '.join(paths)})" for name, paths in columns.scores.items()]
-    told += [f"scores {', '.join([*given, *scores])}"] if given or scores else ["no scores (name them with --score)"]
+    told += (
+        [f"scores {', '.join([*given, *scores])}"]
+        if given or scores
+        else [f"no scores (name them with {option('scores', typed='--score')})"]
+    )
     told += [f"{own} {path}" for own in ("criterion", "judge") if (path := getattr(columns, own))]
     notes = [f"columns read: {'; '.join(told)}"]
     notes += [] if columns.id else ["no id: texts with the same source or references are of one input"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rewards.options import nearest
-from rlsum.errors import RecordError
+from rlsum.errors import RecordError, option
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
 
@@ -32,8 +32,8 @@ def negated(judgments: Judgments, names: Sequence[str]) -> Judgments:
     for name in names:
         if name not in known or f"{NEGATED}{name}" in known:
             raise RecordError(
-                f"--lower-is-better {name}: no row of {judgments.name} has this score{nearest(name, known)}, or it is "
-                f"negated already; the scores are {', '.join(known) or 'none'}"
+                f"{option('lower_is_better', name)}: no row of {judgments.name} has this score{nearest(name, known)}, "
+                f"or it is negated already; the scores are {', '.join(known) or 'none'}"
             )
     if not names:
         return judgments
@@ -63,7 +63,9 @@ def doubted(judgments: Judgments) -> Judgments:
         for name in _names(judgments.rows)
         if not name.startswith(NEGATED) and any(BAD.fullmatch(word.lower()) for word in WORD.findall(name))
     ]
-    told = f"higher is taken to be better in {', '.join(names)}; if lower is: --lower-is-better {','.join(names)}"
+    told = (
+        f"higher is taken to be better in {', '.join(names)}; if lower is: {option('lower_is_better', ','.join(names))}"
+    )
     return replace(judgments, notes=[*judgments.notes, *([told] if names else [])])
 
 

@@ -12,7 +12,7 @@ from rewards.base import Reward
 from rewards.scoring import check_scores, columns_for
 from rewards.wrappers.cached import Cached, Store, columns_key, content_key
 from rewards.wrappers.parts import depends_on_batch
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 from rlsum.evaluation.rows import Floats
 from rlsum.judgments.records import Judgment
 from rlsum.records import inputs_of
@@ -34,7 +34,9 @@ def scores_file(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"--cache {folder}: cannot be created ({error.strerror}); give another folder") from error
+        raise UserError(
+            f"{option('cache', folder)}: cannot be created ({error.strerror}); give another folder"
+        ) from error
     return folder / FILE
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 from rlsum.evaluation.agreement import Agreement, judge_ceiling, krippendorff_alpha
 from rlsum.evaluation.correlation import correlate, few_inputs
 from rlsum.evaluation.population import Random, chosen_random
@@ -82,16 +82,20 @@ def check_choices(choices: Choices, statistics: Sequence[Statistic]) -> None:
     if choices.resamples < 0 or choices.seed < 0:
         raise UserError(f"resamples={choices.resamples} and seed={choices.seed} must be 0 or more")
     if random in ("systems", "both") and (choices.average or test != "auto"):
-        option = "--by-group" if choices.average else f"--test {test}"
-        raise UserError(f"--random {random}: {option} takes the systems as given; omit one of the two")
+        taken = option("average", choices.average, "--by-group") if choices.average else option("test", test)
+        raise UserError(f"{option('random', random)}: {taken} takes the systems as given; omit one of the two")
     if test in ("auto", "clustered permutation"):
         return
     if choices.average:
-        raise UserError(f"--test {test}: within groups, only 'clustered permutation' is available; omit --test")
+        raise UserError(
+            f"{option('test', test)}: within groups, only 'clustered permutation' is available; leave it out"
+        )
     if test == "williams" and (choices.level != "pooled" or not set(statistics) <= {"spearman", "pearson"}):
-        raise UserError("--test williams: needs --level pooled and --statistic pearson,spearman; omit --test")
+        needed = f"{option('level', 'pooled')} and of the statistics only pearson and spearman"
+        raise UserError(f"{option('test', test)}: needs {needed}; leave it out")
     if test == "permutation" and choices.level == "input":
-        raise UserError("--test permutation: swaps rows; for --level input use 'clustered permutation'")
+        inputs = option("level", "input")
+        raise UserError(f"{option('test', test)}: swaps rows; for {inputs} use 'clustered permutation'")
 
 
 def swaps(table: ScoreTable, choices: Choices) -> int:

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from rlsum.errors import option
 from rlsum.evaluation.coefficients import COEFFICIENTS
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import counted
@@ -51,7 +52,8 @@ def material(evaluation: Results) -> list[str]:
     for label, column in table.columns.items():
         lines += [f"{label}: {counted(count, 'text')} undefined: {why}." for why, count in column.undefined.items()]
     if groups > 1 and evaluation.choices.average is None:
-        lines.append(f"The rows of {groups:,} groups are pooled; --by-group correlates within each group and averages.")
+        within = option("average", "groups", "--by-group")
+        lines.append(f"The rows of {groups:,} groups are pooled; {within} correlates within each group and averages.")
     if evaluation.choices.average is not None:
         average = AVERAGES[evaluation.choices.average]
         lines.append(f"Correlations are computed within {counted(groups, 'group')}; average: {average}.")

@@ -15,7 +15,7 @@ from rewards.options import nearest
 from rewards.specs import Spec, as_spec
 from rewards.text.identification import read_as_english
 from rewards.text.words import LETTER_WORD, nfc, pattern, words
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 from rlsum.evaluation.rows import Floats, members
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
@@ -121,7 +121,9 @@ def scored(
             lengths(rows, unit), f"length of the candidate: {COUNTS[unit][1]}", "length"
         )
     signatures = {label: column.signature for label, column in columns.items() if column.kind == "metric"}
-    english = read_as_english(signatures, (next(iter(row.references), row.candidate) for row in rows))
+    english = read_as_english(
+        signatures, (next(iter(row.references), row.candidate) for row in rows), option("language", "")
+    )
     return ScoreTable(
         name=judgments.name,
         score=score,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from rewards.references import Lists, NotText, members, one_text, reference_columns, references
-from rlsum.errors import RecordError
+from rlsum.errors import RecordError, option
 from rlsum.readers import Read, Understood, identity, is_text, records
 
 LONGEST_NAME = 8  # words of a column's name that nobody asked for
@@ -71,10 +71,12 @@ class TextColumn:
 
     def _chosen(self, fields: Mapping[str, Any]) -> str:
         """The name of the column, from the first row."""
-        columns, option = tuple(fields), f"--{self.role.removesuffix('s')}-column"
+        columns, name = tuple(fields), f"{self.role.removesuffix('s')}_column"
         if self.name is not None:
             if not {*columns} & {*reference_columns(self.name, columns)}:
-                raise RecordError(f"{option} {self.name}: not in {self.path}; its columns are {', '.join(columns)}")
+                raise RecordError(
+                    f"{option(name, self.name)}: not in {self.path}; its columns are {', '.join(columns)}"
+                )
             return self.name
         usual = [name for name in columns if name.lower() in USUAL[self.role]]
         if self.role == "references" and not usual:
@@ -82,7 +84,8 @@ class TextColumn:
         texts = usual or [name for name, cell in fields.items() if _is_text(cell)]
         if len(texts) != 1:
             raise RecordError(
-                f"{self.path}: which column has the {self.role}? Name it with {option}; there are {', '.join(columns)}"
+                f"{self.path}: which column has the {self.role}? Name it with {option(name)}; there are "
+                f"{', '.join(columns)}"
             )
         if len(texts[0].split()) > LONGEST_NAME or len(texts[0]) > 10 * LONGEST_NAME:
             raise RecordError(f"{self.path}: its first row has texts, not names of columns; write a name above them")

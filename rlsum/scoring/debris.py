@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from rewards.text.cleaning import NAME, clean
 from rewards.text.debris import LEAST, Column
+from rlsum.errors import option
 
 MOST = 8  # lines
-SCORED = "metrics score it as part of the text: --clean leaves it out"
 
 Record = TypeVar("Record")  # an Output or a Judgment
 
@@ -42,15 +42,16 @@ class Survey:
         """The prefixes of all columns."""
         return sorted({column.prefix for column in self.columns.values()} - {""})
 
-    def notes(self, clean: bool = False, consequence: str = SCORED) -> list[str]:
+    def notes(self, clean: bool = False, consequence: str | None = None) -> list[str]:
         """A line for each column with something to tell: what metrics score, or what was cleaned away."""
+        consequence = consequence or f"metrics score it as part of the text: {option('clean', True)} leaves it out"
         written = f"cleaned by {NAME}: {{}}: {{}}" if clean else f"{{}}: {{}}; {consequence}"
         told = ((column.name, column.counts(0 if clean else LEAST)) for column in self.columns.values())
         lines = [written.format(name, ", ".join(counts)) for name, counts in told if counts]
         more = [f"and in {len(lines) - MOST} more columns"] if len(lines) > MOST else []
         return lines[:MOST] + more
 
-    def sentences(self, clean: bool = False, consequence: str = SCORED) -> list[str]:
+    def sentences(self, clean: bool = False, consequence: str | None = None) -> list[str]:
         """The notes for the foot of a table, or for the terminal."""
         return [f"{'Note' if clean else 'Warning'}: {line}." for line in self.notes(clean, consequence)]
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rewards.base import Reward
 from rewards.scoring import headings, short_signature
 from rewards.text.identification import read_as_english
+from rlsum.errors import option
 from rlsum.evaluation.statistics import Interval
 from rlsum.pages.blocks import Block, Bullets, Heading, section, signature_section
 from rlsum.pages.latex import to_latex
@@ -146,7 +147,7 @@ def evaluate(
         {system: each.corpus for system, each in scores.items() if each.corpus},
         missing,
         debris,
-        read_as_english(signatures, references),
+        read_as_english(signatures, references, option("language", "")),
     )
 
 

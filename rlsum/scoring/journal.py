@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 from rlsum.files import write_atomically
 from rlsum.readers import NotJson, json_object, json_value, lines
 
@@ -78,7 +78,7 @@ class Journal:
         if other and not overwrite and (held := sum(line.endswith(b"\n") for line in self.file)):
             raise UserError(
                 f"{self.path}: holds {held:,} lines of an earlier command, whose {', '.join(other)} differed; run that "
-                "command to continue, or add --overwrite to start anew"
+                f"command to continue, or add {option('overwrite', True)} to start anew"
             )
         if other or not described:
             self.file.truncate(0)  # before the description, or lines of another origin would pass for these

@@ -20,7 +20,7 @@ from rewards.references import Lists
 from rewards.scoring import headings, short_signature
 from rewards.text.identification import read_as_english
 from rewards.wrappers.cleaned import all_cleaned, some_raw
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 from rlsum.evaluation.rows import Floats
 from rlsum.files import check_free
 from rlsum.pages.blocks import Block, Bullets
@@ -140,7 +140,7 @@ def score(
         out = Path(out)
         check_free("out", out, overwrite)
         if out.suffix == ".gz":
-            raise UserError(f"--out {out}: rows are written as plain text; leave .gz out of the name")
+            raise UserError(f"{option('out', out)}: rows are written as plain text; leave .gz out of the name")
     identity = pairs.check(scorers.values())
     texts = ((str(row.get("system") or ""), *texts_of(row)[:2]) for row in pairs)
     prefixes = Survey.of(texts).prefixes if clean else None
@@ -148,7 +148,7 @@ def score(
     with Scoring(partial(_made, metrics, language, prefixes), workers) as scoring:
         signatures = scoring.signatures()
         made = headings(scorers)
-        notes = read_as_english(signatures, _written(pairs))
+        notes = read_as_english(signatures, _written(pairs), option("language", ""))
         scored = Scored(
             made, signatures, resampling, rows=identity.rows, cleaned=not some_raw(scorers.values()), notes=notes
         )
@@ -178,10 +178,10 @@ def _written(pairs: Pairs) -> Iterator[str]:
 
 
 def _check_kept(changed: list[str], overwrite: bool, say: Callable[[str], None]) -> None:
-    """Raise UserError where existing scores would be replaced by others without --overwrite."""
+    """Raise UserError where existing scores would be replaced by others without ``overwrite``."""
     problem = f"rows already have scores by {', '.join(changed)}, with another signature or none recorded"
     if changed and not overwrite:
-        fix = "add --overwrite to replace them, or name both variants in one --metrics to keep both"
+        fix = f"add {option('overwrite', True)} to replace them, or name both variants in one {option('metrics')}"
         raise UserError(f"{problem}; {fix}")
     if changed:
         say(f"{problem}; they are replaced")

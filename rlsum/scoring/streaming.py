@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from rewards import Reward, RewardError
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 from rlsum.scoring.outputs import score_column
 from rlsum.scoring.pairs import Row, inputs_of
 from rlsum.workers import CONTEXT, end_with_parent, limit_threads, share
@@ -122,7 +122,7 @@ class _Worker:
             self.connection.send(question)
             answer = self.connection.recv()
         except (EOFError, OSError) as error:
-            raise UserError("a scoring process was killed (out of memory?); try fewer --workers") from error
+            raise UserError(f"a scoring process was killed (out of memory?); try fewer {option('workers')}") from error
         if isinstance(answer, Exception):
             raise answer
         return answer

@@ -19,6 +19,7 @@ from rlsum import config as configs
 from rlsum.config import Config, ConfigError, RewardSpec
 from rlsum.data.corpus import Corpus, load_corpus
 from rlsum.data.sources import check_path
+from rlsum.errors import option
 from rlsum.files import write_atomically
 from rlsum.models.pretrained.seq2seq import Model
 from rlsum.models.sizes import ModelConfig
@@ -126,8 +127,8 @@ def check_start(config: Config, origin: Origin) -> None:
     """Raise ConfigError if a run could not start, or seems to have forgotten --init."""
     if origin.checkpoint is None and config.objective.rewarded and config.model is None:
         raise ConfigError(
-            f"objective.kind={config.objective.kind} starts from a likelihood model: give --init RUN (or set model: "
-            "... to start from random weights on purpose)"
+            f"objective.kind={config.objective.kind} starts from a likelihood model: give {option('init', 'RUN')} (or "
+            "set model: ... to start from random weights on purpose)"
         )
     section = config.model or (origin.checkpoint.config.model if origin.checkpoint else None)
     if config.objective.coverage_on_samples and not getattr(section, "coverage", False):
@@ -161,7 +162,9 @@ def _claim(run: Path, resume: bool) -> IO[bytes]:
     lock = checkpoint.claim(run)
     if not resume and (run / checkpoint.STATE).exists():
         lock.close()
-        raise ConfigError(f"run={run}: holds a run already; continue it with --resume {run}, or choose another run=")
+        raise ConfigError(
+            f"run={run}: holds a run already; continue it with {option('resume', run)}, or choose another run="
+        )
     return lock
 
 

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from rlsum import config as configs
 from rlsum.config import Config
 from rlsum.data.vocabulary import VOCABULARY, Vocabulary
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 from rlsum.files import check_no_pipe, replacing_files, write_atomically
 from rlsum.models.pointer_generator.network import MODEL_TYPE
 from rlsum.models.pretrained.seq2seq import Model
@@ -215,7 +215,7 @@ def save_state(run: Path, model: nn.Module, moments: Mapping[str, Tensor], progr
 def load_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
     """Restore a run's state. Raises CheckpointError if there is none."""
     if not (run / STATE).is_file():
-        raise CheckpointError(f"{run}: no {STATE} to resume from; start the run without --resume")
+        raise CheckpointError(f"{run}: no {STATE} to resume from; start the run without {option('resume')}")
     tensors, progress = _read(run / STATE, "progress")
     weights = {name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")}
     put_weights(model, weights, run / STATE, optional=_aliases(model))
@@ -254,7 +254,7 @@ def start_digest(run: Path) -> str:
     except OSError as error:
         raise CheckpointError(
             f"{run / START}: cannot be read ({error.strerror}); the KL penalty measures from these weights: restore "
-            f"the file, or start a new run with --init {run}"
+            f"the file, or start a new run with {option('init', run)}"
         ) from error
 
 

@@ -16,6 +16,7 @@ import torch
 
 from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus
+from rlsum.errors import option
 from rlsum.readers import json_object
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import Processes
@@ -70,13 +71,13 @@ def _recorded(path: Path) -> dict[str, Any]:
 
 def check_longer(run: Path, stored: Config, longer: Config, progress: checkpoint.Progress) -> None:
     """Raise ConfigError unless a run that is trained on to more updates is what it would be, had it begun with them."""
-    what = f"--resume {run} training.steps={longer.training.steps}"
+    what = f"{option('resume', run)} training.steps={longer.training.steps}"
     if longer.training.steps < stored.training.steps:
         raise ConfigError(f"{what}: the run has {stored.training.steps}; give more, or none")
     if reason := next(_differences(stored, longer, progress), None):
         raise ConfigError(
             f"{what}: {reason}; so it would not end as a run that begins with training.steps={longer.training.steps}. "
-            f"Start a new run from its best weights: --init {run} run=NEW"
+            f"Start a new run from its best weights: {option('init', run)} run=NEW"
         )
 
 
@@ -111,8 +112,8 @@ def check_unchanged(run: Path, signatures: Mapping[str, str], facts: Mapping[str
     ]
     if changed:
         raise checkpoint.CheckpointError(
-            f"--resume {run}: what the run depends on has changed; restore it, or start a new run with --init {run}\n"
-            + "\n".join(changed)
+            f"{option('resume', run)}: what the run depends on has changed; restore it, or start a new run with "
+            f"{option('init', run)}\n" + "\n".join(changed)
         )
 
 

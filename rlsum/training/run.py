@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlsum import config as configs
 from rlsum.config import Config
+from rlsum.errors import option
 from rlsum.pages.shown import frame
 from rlsum.readers import jsonl
 
@@ -52,7 +53,8 @@ def train(
     """Train, or go on with ``resume``; ``auto_resume`` goes on where the folder of the run holds a state."""
     if resume is not None and init is not None:
         raise configs.ConfigError(
-            f"--resume {resume} --init {init}: a resumed run continues from its own state; leave out --init"
+            f"{option('resume', resume)} {option('init', init)}: a resumed run continues from its own state; leave out "
+            f"{option('init')}"
         )
     if auto_resume and resume is None and config is not None:
         from rlsum.training.checkpoint import STATE
@@ -63,7 +65,8 @@ def train(
     if resume is not None:
         resolved = _resumed(resume, config, overrides)
     elif config is None:
-        raise configs.ConfigError("CONFIG is missing: give a YAML file, a name of `rlsum configs`, or --resume RUN")
+        resumed = option("resume", "RUN")
+        raise configs.ConfigError(f"CONFIG is missing: give a YAML file, a name of `rlsum configs`, or {resumed}")
     else:
         resolved = configs.load(config, overrides)
     from rlsum.training import build
@@ -83,15 +86,15 @@ def _resumed(run: Path, config: str | Path | None, overrides: Sequence[str]) -> 
         fix = "give the folder of a run"
         if (run / checkpoint.CONFIG).is_file():
             fix = "the run stopped before it saved one: repeat the command that started it"
-        raise checkpoint.CheckpointError(f"--resume {run}: no {checkpoint.STATE} there; {fix}")
+        raise checkpoint.CheckpointError(f"{option('resume', run)}: no {checkpoint.STATE} there; {fix}")
     stored = replace(checkpoint.read_config(run), run=str(run))
     if config is not None or overrides:
         given = configs.load(config or run / checkpoint.CONFIG, overrides)
         longer = replace(stored, training=replace(stored.training, steps=given.training.steps))
         if replace(given, run=str(run)) != _as_given(longer, given):
             raise configs.ConfigError(
-                f"--resume {run}: CONFIG or overrides differ from the run's own config.yaml; leave them out. Only "
-                "training.steps may be larger"
+                f"{option('resume', run)}: CONFIG or overrides differ from the run's own config.yaml; leave them out. "
+                "Only training.steps may be larger"
             )
         if longer != stored:
             environment.check_longer(run, stored, longer, checkpoint.progress_of(run))
@@ -102,7 +105,7 @@ def _resumed(run: Path, config: str | Path | None, overrides: Sequence[str]) -> 
 def _as_given(stored: Any, given: Any) -> Any:
     """The section of a run without what it has chosen itself, as none in the section that was ``given``."""
     values: dict[str, Any] = {}
-    for name, value in ((option.name, getattr(stored, option.name)) for option in fields(stored)):
+    for name, value in ((field.name, getattr(stored, field.name)) for field in fields(stored)):
         asked = getattr(given, name, None)
         if asked is None and name in CHOSEN:
             values[name] = None
