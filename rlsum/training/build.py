@@ -26,7 +26,7 @@ from rlsum.models.sizes import ModelConfig
 from rlsum.records import check_column_names
 from rlsum.training import checkpoint, environment
 from rlsum.training.checkpoint import Checkpoint
-from rlsum.training.monitor import check_logs
+from rlsum.training.log.monitor import check_logs
 from rlsum.training.parallel import launch
 from rlsum.training.parallel.processes import Processes
 from rlsum.training.start.origin import Origin, Start, keeps_start, start_scorer

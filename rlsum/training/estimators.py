@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rlsum.objective import Estimator, Normalisation
-from rlsum.training.logged import Deviation, Greatest, Least, Logged, Mean
+from rlsum.training.log.numbers import Deviation, Greatest, Least, Logged, Mean
 
 ROUNDING = 1e-9  # rewards of a group that differ by this share of the largest are equal: they differ by rounding
 

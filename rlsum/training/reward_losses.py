@@ -11,7 +11,7 @@ from torch import Tensor
 
 from rlsum.training import losses
 from rlsum.training.estimators import group_centred, summary, teaches, tied
-from rlsum.training.logged import Logged, Mean
+from rlsum.training.log.numbers import Logged, Mean
 from rlsum.training.losses import KLEstimator, LengthRule, Ratio
 from rlsum.training.update import Rollout, as_rows
 

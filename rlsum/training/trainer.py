@@ -32,14 +32,15 @@ from rlsum.errors import UserError
 from rlsum.files import write_atomically
 from rlsum.models.pretrained.seq2seq import Model
 from rlsum.records import inputs_of, to_json
-from rlsum.training import checkpoint, signs
+from rlsum.training import checkpoint
 from rlsum.training.checkpoint import Progress
 from rlsum.training.interruption import Interruption, StoppedValidation
-from rlsum.training.logged import Mean, Numbers
-from rlsum.training.monitor import SAMPLES, TRAINED, Monitor, peak_memory
+from rlsum.training.log import signs
+from rlsum.training.log.averaging import TrainingLog
+from rlsum.training.log.monitor import SAMPLES, TRAINED, Monitor, peak_memory
+from rlsum.training.log.numbers import Mean, Numbers
 from rlsum.training.parallel import sharding
 from rlsum.training.parallel.launch import slow_precision
-from rlsum.training.parallel.log_averaging import TrainingLog
 from rlsum.training.parallel.processes import Processes, lost_process_as_error
 from rlsum.training.steps import BufferedStep, Step
 from rlsum.training.update import Rollout

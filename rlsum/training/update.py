@@ -33,7 +33,7 @@ from rlsum.models.summarizer import DrawsAndScores, Scorer, Scores, Summarizer, 
 from rlsum.records import common_columns
 from rlsum.training import losses
 from rlsum.training.estimators import Credit
-from rlsum.training.logged import Logged, Mean, Numbers, Total
+from rlsum.training.log.numbers import Logged, Mean, Numbers, Total
 from rlsum.training.losses import LengthRule, target_lengths
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from rlsum.training import checkpoint
-from rlsum.training.monitor import MACHINE, METRICS, SAMPLES, TRAINED
+from rlsum.training.log.monitor import MACHINE, METRICS, SAMPLES, TRAINED
 
 
 def log_of(run, name=METRICS):

@@ -1,1 +1,1 @@
-"""Training on several processes: set-up through accelerate, sharing work, averaging logs, sharded weights."""
+"""Training on several processes: set-up through accelerate, sharing work, sharded weights."""

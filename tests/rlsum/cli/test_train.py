@@ -22,7 +22,7 @@ from rlsum.cli.app import USER_ERRORS, app
 from rlsum.records import read_outputs
 from rlsum.simulation.stories import write_corpus
 from rlsum.training import checkpoint
-from rlsum.training.monitor import MACHINE
+from rlsum.training.log.monitor import MACHINE
 from rlsum.training.trainer import Trainer
 
 TINY = {

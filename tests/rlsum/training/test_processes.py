@@ -16,7 +16,7 @@ import yaml
 
 from rlsum.records import read_outputs
 from rlsum.training import checkpoint
-from rlsum.training.monitor import MACHINE
+from rlsum.training.log.monitor import MACHINE
 
 ROOT = Path(__file__).resolve().parents[3]
 SUPPORT = ROOT / "tests" / "support"

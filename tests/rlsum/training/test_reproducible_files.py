@@ -11,7 +11,7 @@ import pytest
 import yaml
 from left import log_of
 
-from rlsum.training.monitor import METRICS
+from rlsum.training.log.monitor import METRICS
 
 RUNS = """
 from rlsum import api

@@ -13,7 +13,7 @@ import rewards
 from rlsum.config import ConfigError
 from rlsum.training import build, checkpoint
 from rlsum.training.estimators import Credit
-from rlsum.training.monitor import MACHINE, METRICS
+from rlsum.training.log.monitor import MACHINE, METRICS
 from rlsum.training.start.origin import Origin
 from rlsum.training.steps import shuffled, training_step
 from rlsum.training.update import Rollout

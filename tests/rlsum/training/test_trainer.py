@@ -19,7 +19,7 @@ import rewards
 from rewards import RewardError
 from rlsum.errors import UserError
 from rlsum.training import checkpoint
-from rlsum.training.monitor import SAMPLES, TRAINED, forget_after
+from rlsum.training.log.monitor import SAMPLES, TRAINED, forget_after
 from rlsum.training.trainer import TrainingError, optimizer_of
 from rlsum.training.update import StepResult
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rlsum.training.logged import Logged, Numbers, from_json, to_json, together
+from rlsum.training.log.numbers import Logged, Numbers, from_json, to_json, together
 from rlsum.training.parallel.processes import Processes
 
 

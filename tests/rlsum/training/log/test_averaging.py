@@ -11,9 +11,9 @@ import tiny
 import torch
 
 from rlsum.models.decoding import Sampling
-from rlsum.training import estimators, logged
-from rlsum.training.logged import Deviation, Greatest, Least, Logged, Mean, Total, together
-from rlsum.training.parallel.log_averaging import TrainingLog
+from rlsum.training import estimators
+from rlsum.training.log.averaging import TrainingLog
+from rlsum.training.log.numbers import Deviation, Greatest, Least, Logged, Mean, Total, from_json, to_json, together
 from rlsum.training.reward_losses import PolicyGradient, Ranking
 from rlsum.training.steps import divided
 from rlsum.training.update import MixedStep, MLEStep
@@ -73,7 +73,7 @@ def test_a_number_is_a_float_and_goes_to_other_processes_and_files_with_its_part
     numbers = kinds(VALUES)
     for again in (
         pickle.loads(pickle.dumps(numbers)),
-        logged.from_json(json.loads(json.dumps(logged.to_json(numbers)))),
+        from_json(json.loads(json.dumps(to_json(numbers)))),
     ):
         assert again == numbers
         assert {name: (type(number), number.parts) for name, number in again.items()} == {

@@ -7,7 +7,7 @@ import math
 
 from accelerate import Accelerator
 
-from rlsum.training.monitor import METRICS, Monitor
+from rlsum.training.log.monitor import METRICS, Monitor
 
 
 def test_brackets_in_names_and_sentences_are_printed_as_they_are(tmp_path, capsys):

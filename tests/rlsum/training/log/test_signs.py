@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlsum.training.signs import news, signs, summary
+from rlsum.training.log.signs import news, signs, summary
 
 START = {"step": 0, "reward": 0.2, "rouge-1": 0.4, "length": 50.0, "repetition": 0.05}
 
