@@ -49,6 +49,10 @@ def main() -> None:
     print(f"floors of rooms: {floors(neighbours)}")
     _print_circles("modules", circles(imports))
     _print_circles("rooms", circles(neighbours))
+    packages: dict[str, set[str]] = {package: set() for package in PACKAGES}
+    for a, b in between:
+        packages[a.partition(".")[0]].add(b.partition(".")[0])
+    _print_circles("packages", circles({package: others - {package} for package, others in packages.items()}))
 
 
 def imports_of(graph: grimp.ImportGraph) -> dict[str, set[str]]:

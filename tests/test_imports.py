@@ -63,7 +63,7 @@ def test_no_modules_import_each_other():
     assert circle(GRAPH) == []
 
 
-@pytest.mark.parametrize("depth", [2, 3])
+@pytest.mark.parametrize("depth", [1, 2, 3])
 def test_no_packages_import_each_other(depth):
     assert circle(rooms(GRAPH, depth)) == []
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
-from functools import cache
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
-from typer.main import get_group
 
 from rewards.errors import RewardError
 from rlsum import __version__
@@ -28,6 +24,7 @@ from rlsum.cli import (
     score,
     train,
 )
+from rlsum.cli.plugins import plugins
 from rlsum.errors import UserError, command_line
 
 app = typer.Typer(
@@ -58,34 +55,8 @@ app.command()(demo.demo)
 app.add_typer(data.app, name="data")
 
 
-@cache  # a page of help asks for each command
-def _human_eval() -> MutableMapping[str, Any]:
-    from rlsum.cli.human_eval.app import app
-
-    return get_group(app).commands
-
-
-class _HumanEval(TyperGroup):
-    """Imports the commands when one is asked for, since all other commands would wait for them."""
-
-    @property
-    def commands(self) -> MutableMapping[str, Any]:
-        """Commands by name."""
-        return _human_eval()
-
-    @commands.setter
-    def commands(self, added: MutableMapping[str, Any]) -> None:
-        """Nothing: typer sets those that were added to the group, and none were."""
-
-
-app.add_typer(
-    typer.Typer(
-        cls=_HumanEval,
-        help="Ask people which system is better: plan and build a blind study, collect judgments, analyse them.",
-        no_args_is_help=True,
-    ),
-    name="human-eval",
-)
+for _name, _commands_of_plugin in plugins():
+    app.add_typer(_commands_of_plugin, name=_name)
 
 
 def _version(asked: bool) -> None:

@@ -10,12 +10,12 @@ from ports import free_port
 from served import TRAINING, make_key, make_study
 from typer.testing import CliRunner
 
+from human_eval.cli.app import app
 from human_eval.collection.practice import practice_file
 from human_eval.files import write_key, write_study
 from human_eval.report.findings import material
 from human_eval.statistics.analysis import AnalysisSettings, analyse
 from human_eval.statistics.unblind import read_votes
-from rlsum.cli.human_eval.app import app
 
 RIGHT = (["none", "left"], ["none", "none"])
 WRONG = (["none", "right"], ["none", "right"])

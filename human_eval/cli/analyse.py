@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from rlsum.cli.human_eval import StudyFolder
+from human_eval.cli.arguments import StudyFolder
 from rlsum.cli.options import Overwrite
 from rlsum.errors import UserError
 from rlsum.files import check_folder

@@ -1,4 +1,4 @@
-"""``rlsum human-eval``: one file a command, and the arguments that they share."""
+"""Arguments that several commands of ``rlsum human-eval`` share."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from human_eval.cli.arguments import Database, StudyFolder, booklet_numbers, database_path
 from human_eval.collection.store import ResponseStore
 from human_eval.files import read_study
 from human_eval.study import Study
-from rlsum.cli.human_eval import Database, StudyFolder, booklet_numbers, database_path
 
 
 def booklets(

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from human_eval.cli.arguments import Database, StudyFolder, checked_names, database_path
 from human_eval.collection.store import ResponseStore
 from human_eval.files import read_study
 from human_eval.formatting import csv_text
 from human_eval.study import Study
-from rlsum.cli.human_eval import Database, StudyFolder, checked_names, database_path
 from rlsum.errors import UserError
 from rlsum.files import check_free, write_atomically
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from human_eval.cli.arguments import Database, StudyFolder, checked_names, database_path
 from human_eval.collection.store import ResponseStore
 from human_eval.files import read_key, read_study
 from human_eval.formatting import counted
 from human_eval.study import Study
-from rlsum.cli.human_eval import Database, StudyFolder, checked_names, database_path
 from rlsum.errors import UserError
 
 if TYPE_CHECKING:

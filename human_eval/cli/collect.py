@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from human_eval.cli.arguments import StudyFolder
 from human_eval.collection import collect as collecting
 from human_eval.collection.practice import counts, practice_file, read_practice_database, write_practice
 from human_eval.collection.responses import write_responses
@@ -17,7 +18,6 @@ from human_eval.collection.returns import read_returned
 from human_eval.files import read_study
 from human_eval.formatting import counted
 from human_eval.study import Study, StudyError
-from rlsum.cli.human_eval import StudyFolder
 from rlsum.files import check_free
 
 SHOWN = 10  # rejected rows printed if no row counts

@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 
 import typer
 
+from human_eval.cli.arguments import Database, StudyFolder, booklet_numbers, database_path
 from human_eval.collection.store import ResponseStore
 from human_eval.exports.booklets import offline, sheets
 from human_eval.exports.platforms import mturk, prolific
 from human_eval.files import read_study, write_files
 from human_eval.study import StudyError
-from rlsum.cli.human_eval import Database, StudyFolder, booklet_numbers, database_path
 
 
 def export(

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from human_eval.cli.arguments import Database, StudyFolder, database_path
 from human_eval.collection.database import back_up
 from human_eval.files import read_study
 from human_eval.formatting import counted
-from rlsum.cli.human_eval import Database, StudyFolder, database_path
 from rlsum.errors import UserError
 from rlsum.files import check_free
 

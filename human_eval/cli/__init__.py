@@ -1,0 +1,1 @@
+"""``rlsum human-eval``: one file a command. ``rlsum`` finds ``app`` through an entry point (``pyproject.toml``)."""
