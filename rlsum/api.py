@@ -1,13 +1,13 @@
 """The Python interface: what each command does, as a function. The commands call these.
 
-Results show themselves at Python's prompt and in a notebook, and have ``to_frame()``. Messages name an argument as the
-command line does: ``--out`` is ``out``. Importing this loads nothing heavy.
+Results show themselves at Python's prompt and in a notebook, there with their pictures, and have ``to_frame()``. A
+function is a reward wherever the name of one is. Importing this loads nothing heavy.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from os import PathLike
@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Any
 import rlsum.rewards  # first: `rewards` then means ours, whatever else is called so  # noqa: F401
 from rewards import Description, Reward, describe
 from rewards import from_spec as load
+from rewards.base import Specs
+from rlsum.drafts import drafted
+from rlsum.errors import UserError, option
 from rlsum.explain.explained import explain
 from rlsum.generation.job import Generated, generate
 from rlsum.generation.options import Generating
@@ -52,16 +55,36 @@ __all__ = [
     "evaluate",
     "explain",
     "generate",
+    "init",
     "judgments",
     "load",
     "score",
     "train",
 ]
 
-Specs = str | Sequence[str]  # metrics: "rouge-l, sms(vectors=v.gz)", or a list of such
 Overrides = Sequence[str] | Mapping[str, Any]  # ["training.steps=5"] or {"training.steps": 5}
 Texts = Sequence[str]
 File = str | PathLike[str]  # a path, or what `train` and `generate` return
+
+
+def init(
+    data: str | Path,
+    name: str | None = None,
+    *,
+    pretrained: str | None = None,
+    language: str | None = None,
+    source_column: str | None = None,
+    reference_column: str | None = None,
+    reference_lists: Lists | None = None,
+    overwrite: bool = False,
+) -> drafted.Drafted:
+    """Look at articles with summaries, and write configurations for them into this folder; divides a single file.
+
+    ``pretrained``: a model to fine-tune. ``name``: of the run and its files, by default that of ``data``. The columns
+    and the language are seen in the data where they are not given.
+    """
+    columns = source_column, reference_column, reference_lists
+    return drafted.init(Path(data), name, pretrained, language, columns, overwrite)
 
 
 def evaluate(
@@ -71,6 +94,7 @@ def evaluate(
     *,
     language: str | None = None,
     sources: Texts = (),
+    columns: Mapping[str, Sequence[Any]] | None = None,
     candidate_column: str | None = None,
     reference_column: str | None = None,
     reference_lists: Lists | None = None,
@@ -83,39 +107,28 @@ def evaluate(
     """Systems by metrics with intervals, properties, and differences from ``baseline`` (by default the first system).
 
     ``outputs``: files of outputs, or of texts (a line, or in a column) with files of ``references``; or system -> its
-    texts, with the ``references`` and ``sources`` of all systems. ``reference_lists``: what a list of texts in a column
-    of references is, ``alternatives`` or the ``sentences`` of one text, where its name does not say so. ``language``:
-    the ISO 639-1 code of the texts. ``clean``: score and measure texts without what is no part of them, see
-    ``cleaned``.
+    texts, with the ``references``, ``sources`` and further ``columns`` of all systems. ``reference_lists``: what a list
+    of texts in a column of references is, ``alternatives`` or the ``sentences`` of one text, where its name does not
+    say so. ``language``: the ISO 639-1 code of the texts. ``clean``: score and measure texts without what is no part of
+    them, see ``cleaned``.
     """
-    from rewards.wrappers.cleaned import all_cleaned, some_raw
-    from rlsum.errors import UserError
     from rlsum.scoring.comparison import Resampling
-    from rlsum.scoring.debris import Survey, clean_records
     from rlsum.scoring.evaluation import evaluate as evaluated
-    from rlsum.scoring.outputs import check_columns, load_available, outputs_of, read_systems, score_system
+    from rlsum.scoring.outputs import load_available, outputs_of, read_systems, score_systems
 
     scorers, missing = load_available(metrics, language)
     if isinstance(outputs, Mapping):
-        systems = outputs_of(outputs, references, sources)
+        systems = outputs_of(outputs, references, sources, columns)
     else:
         paths = [outputs] if isinstance(outputs, str | PathLike) else outputs
-        columns = candidate_column, reference_column, reference_lists
-        systems = read_systems([*map(Path, paths)], [*map(Path, references)], *columns)  # type: ignore[arg-type]
-    survey = Survey.of((row.system, row.candidate, row.references) for row in chain.from_iterable(systems.values()))
-    scorers = all_cleaned(scorers, survey.prefixes) if clean else scorers
-    check_columns(systems, scorers)
-    compared_with = baseline or next(iter(systems))
-    if compared_with not in systems:
-        raise UserError(f"--baseline {baseline!r} is not among the systems; choose one of {', '.join(systems)}")
-    scores = {}
-    for number, (system, members) in enumerate(systems.items()):
-        advance("systems", number, len(systems))
-        read = clean_records(members, survey.prefixes) if clean else members
-        scores[system] = score_system(system, read, scorers, {})
-    resampling = Resampling(resamples=resamples, seed=seed)
-    debris = survey.sentences(clean or not some_raw(scorers.values()))
-    return evaluated(systems, scores, compared_with, resampling, scorers, missing, debris)
+        named = candidate_column, reference_column, reference_lists
+        systems = read_systems([*map(Path, paths)], [*map(Path, references)], *named)  # type: ignore[arg-type]
+    baseline = baseline or next(iter(systems))
+    if baseline not in systems:
+        known = ", ".join(systems)
+        raise UserError(f"{option('baseline', baseline)}: not among the systems; choose one of {known}")
+    scores, scorers, debris = score_systems(systems, scorers, clean, advance)
+    return evaluated(systems, scores, baseline, Resampling(resamples=resamples, seed=seed), scorers, missing, debris)
 
 
 def judgments(
@@ -157,48 +170,64 @@ def correlate(
     ``cache``: a folder that keeps scores, "default" for that of the command line. ``language``: as of `evaluate`.
     """
     import rewards
-    from rewards.scoring import columns_read
-    from rewards.wrappers.cleaned import all_cleaned, some_raw
-    from rlsum.errors import UserError
-    from rlsum.judgments.collection import Judgments
-    from rlsum.judgments.orientation import negated, oriented
-    from rlsum.judgments.registry import load as loaded
+    from rlsum.judgments.orientation import oriented
     from rlsum.meta_evaluation.cache import default_folder, scores_file
     from rlsum.meta_evaluation.evaluation import Choices, check_choices, meta_evaluate
     from rlsum.meta_evaluation.report import MetaEvaluation
     from rlsum.meta_evaluation.scores import scored, short_labels
-    from rlsum.scoring.debris import Survey, clean_records
 
     choices = Choices(level, average, test, resamples, seed, random)
     check_choices(choices, statistics)
     scorers = rewards.from_specs(metrics, language)
     file = None if cache is None else scores_file(default_folder() if cache == "default" else Path(cache))
-    if not isinstance(data, Judgments):
-        further = [*chain(*columns_read(scorers.values()))]
-        data = loaded(data, columns=further, layout=layout, lower_is_better=lower_is_better)
-    elif layout:
-        raise UserError("layout is for a file; these judgments were read already: give it to `judgments`")
-    else:
-        data = negated(data, lower_is_better)
-    score = oriented(score, lower_is_better)
-    survey = Survey.of((row.system, row.candidate, row.references) for row in data.rows)
-    data = replace(data, notes=(*data.notes, *survey.notes(clean or not some_raw(scorers.values()))))
-    if clean:
-        scorers = all_cleaned(scorers, survey.prefixes)
-        data = replace(data, rows=tuple(clean_records(data.rows, survey.prefixes)))
-    done, total = dict.fromkeys(short_labels(scorers).values(), 0), len(data.rows)
+    judged, scorers = _cleaned(_judged(data, scorers.values(), layout, lower_is_better), scorers, clean)
+    named = {short: scorers[label] for label, short in short_labels(scorers).items()}
+    done, total = dict.fromkeys(named, 0), len(judged.rows)
 
     def count(label: str, more: int) -> None:
         done[label] += more
         advance(label, done[label], total)
 
-    named = {short: scorers[label] for label, short in short_labels(scorers).items()}
-    table = scored(data, named, score=score, length=length, cache=file, progress=count)
+    human = oriented(score, lower_is_better)
+    table = scored(judged, named, score=human, length=length, cache=file, progress=count)
     return MetaEvaluation(**vars(meta_evaluate(table, statistics, choices)))
 
 
+def _judged(
+    data: str | Path | Judgments,
+    scorers: Iterable[Reward],
+    layout: JudgmentColumns | None,
+    lower_is_better: Sequence[str],
+) -> Judgments:
+    """The judgments, with the further columns that rewards read."""
+    from rewards.scoring import columns_read
+    from rlsum.judgments.collection import Judgments
+    from rlsum.judgments.orientation import negated
+    from rlsum.judgments.registry import load as loaded
+
+    if not isinstance(data, Judgments):
+        further = [*chain(*columns_read(scorers))]
+        return loaded(data, columns=further, layout=layout, lower_is_better=lower_is_better)
+    if layout:
+        raise UserError("layout is for a file; these judgments were read already: give it to `judgments`")
+    return negated(data, lower_is_better)
+
+
+def _cleaned(judged: Judgments, scorers: Mapping[str, Reward], clean: bool) -> tuple[Judgments, Mapping[str, Reward]]:
+    """The judgments with a note on what the texts hold besides text; with ``clean`` without it, as the rewards."""
+    from rewards.wrappers.cleaned import all_cleaned, some_raw
+    from rlsum.scoring.debris import Survey, clean_records
+
+    survey = Survey.of((row.system, row.candidate, row.references) for row in judged.rows)
+    judged = replace(judged, notes=(*judged.notes, *survey.notes(clean or not some_raw(scorers.values()))))
+    if not clean:
+        return judged, scorers
+    rows = tuple(clean_records(judged.rows, survey.prefixes))
+    return replace(judged, rows=rows), all_cleaned(scorers, survey.prefixes)
+
+
 def train(
-    config: str | Path | None = None,
+    config: File | None = None,
     overrides: Overrides = (),
     *,
     init: File | None = None,
@@ -208,11 +237,20 @@ def train(
     """Train a summarizer by likelihood, or on a reward; ``config`` is a YAML file or a name of `rlsum configs`.
 
     ``init``: the run or checkpoint to start from. ``resume``: a run to continue where it stopped, with more
-    training.steps if they are given; ``auto_resume``: do so if the folder of the run holds one.
+    training.steps if they are given; ``auto_resume``: do so if the folder of the run holds one. A reward may be a
+    function, but not one within another function: the run folder names it.
+
+    >>> drafted = init("articles.csv")
+    >>> run = train(drafted, {"training.steps": 4})
+    >>> def short(candidates):
+    ...     return [-len(text.split()) for text in candidates]
+    >>> shorter = {"objective.reward": short, "training.steps": 2, "training.validate_every": 2}
+    >>> train("articles-rewarded.yaml", shorter, init=run)
+    Run runs/articles-rewarded: 2 updates; best at ..., runs/articles-rewarded/best
     """
     from rlsum.training.run import train as trained
 
-    return trained(config, _overrides(overrides), _path(init), _path(resume), auto_resume)
+    return trained(_path(config), _overrides(overrides), _path(init), _path(resume), auto_resume)
 
 
 def compare(
@@ -233,8 +271,12 @@ def compare(
     from rlsum.compare import config as configs
     from rlsum.compare.running import run
 
-    if isinstance(config, str | Path):
-        config = configs.load(Path(config), _overrides(overrides))
+    if isinstance(config, str | PathLike):
+        written = _overrides(overrides)
+        if found := next((text for text in written if '"__main__:' in text), None):
+            fix = "put the function in a file of its own; cells are processes that start Python anew"
+            raise UserError(f"{found}: a function of this script or notebook, which no other process has; {fix}")
+        config = configs.load(Path(config), written)
     return run(config, jobs, report_only, retry, task, timed)
 
 
@@ -244,5 +286,23 @@ def _path(path: File | None) -> Path | None:
 
 def _overrides(given: Overrides) -> list[str]:
     if isinstance(given, Mapping):
-        return [f"{key}={json.dumps(value)}" for key, value in given.items()]
+        return [f"{key}={json.dumps(value, default=_written)}" for key, value in given.items()]
     return list(given)
+
+
+def _written(value: Any) -> Any:
+    """A path or a function as a configuration names it."""
+    from rewards.base import RewardError, resolve
+    from rewards.specs import as_spec
+
+    if isinstance(value, PathLike):
+        return str(Path(value))
+    spec = as_spec(value)  # raises RewardError for anything else
+    try:
+        known = spec.options or resolve(spec.name) is value
+    except RewardError:
+        known = False
+    if known or getattr(value, "written", None):
+        return spec.plain() if spec.options else spec.name
+    fix = "define it in a module, script or notebook, outside of other functions and under its own name"
+    raise UserError(f"{spec.name}: a configuration cannot name this function; {fix}")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import html as escaping
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rewards
+from rewards.base import Specs
 from rlsum.errors import UserError, option
 from rlsum.explain.picture import html, png
 from rlsum.files import check_free
@@ -69,7 +70,7 @@ class Explained:
         return complete
 
 
-def explain(candidate: str, reference: str, metrics: str | Sequence[str], language: str | None = None) -> Explained:
+def explain(candidate: str, reference: str, metrics: Specs, language: str | None = None) -> Explained:
     """Why a pair has its score: where the weight of its words and sentences moves, or which tokens are similar.
 
     ``language``: the ISO 639-1 code of the texts. Raises RewardError for one of ``metrics`` that has no explanation.

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rlsum.config import Config
     from rlsum.generation.choosing import SampleChoice
 
+SHOWN = 3  # outputs in a notebook
+
 
 @dataclass(frozen=True)
 class Generated:
@@ -40,6 +42,17 @@ class Generated:
 
     def __repr__(self) -> str:
         return f"Generated {self.file}: {self.summaries:,} summaries by {self.system}"
+
+    def _repr_html_(self) -> str | None:
+        """The first outputs, an article with its summary each."""
+        from rlsum.pages.blocks import LEGEND, Example, Examples, Paragraph, Piece
+        from rlsum.pages.templates import fragment
+
+        shown = tuple(
+            Example(row.id, row.source, next(iter(row.references), ""), {row.system: (Piece(row.candidate, "plain"),)})
+            for row in self.outputs[:SHOWN]
+        )
+        return fragment([Paragraph(repr(self)), Examples(shown, f"The first {len(shown)}.")], LEGEND)
 
     def to_frame(self) -> Any:
         """An output a row: id, source, references, candidate, system."""
@@ -61,6 +74,10 @@ def generate(
 
     ``corpus``: a file, a folder or a hub name. A stopped job continues when the same call is made again. Of several
     processes, the first one says and writes. Raises UserError before anything is decoded.
+
+    >>> generate("runs/articles", "articles-data/test.jsonl", "out.jsonl", Generating(beam=2, limit=2))
+    out.jsonl: 2 summaries by articles, beam 2, ...
+    Generated out.jsonl: 2 summaries by articles
     """
     checkpoint, corpus, out = fspath(checkpoint), str(corpus), Path(out)
     how = how or Generating()

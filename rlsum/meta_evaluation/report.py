@@ -35,6 +35,10 @@ class MetaEvaluation(Shown, Results):
         """Tables, findings, warnings and signatures."""
         return summary(self, long_signatures)
 
+    def pictures(self) -> list[Block]:
+        """Each metric against people."""
+        return [scatter(self.table)]
+
     def to_frame(self) -> Any:
         """A correlation a row: metrics, lengths and judges, each group and the whole."""
         header, *rows = correlation_rows(self)

@@ -18,11 +18,15 @@ def quiet(name: str, done: int, total: int) -> None:
 
 
 class Shown:
-    """A result with a report: its text is that of the terminal, and a notebook shows its tables."""
+    """A result with a report: its text is that of the terminal, and a notebook shows its tables and pictures."""
 
     def blocks(self, long_signatures: bool = False) -> list[Block]:
         """What is shown; signatures of metrics in their short form, or with the names of their fields."""
         raise NotImplementedError
+
+    def pictures(self) -> Iterable[Block]:
+        """What a notebook shows below the tables; nothing where no picture says more."""
+        return ()
 
     @property
     def tables(self) -> list[Table]:
@@ -33,7 +37,11 @@ class Shown:
         return as_text(self.blocks())
 
     def _repr_html_(self) -> str | None:
-        return fragment(self.blocks(), LEGEND)
+        try:
+            drawn = [*self.pictures()]
+        except ModuleNotFoundError:  # matplotlib
+            drawn = []
+        return fragment([*self.blocks(), *drawn], LEGEND)
 
 
 def frame(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Any:

@@ -84,6 +84,10 @@ class Evaluation(Shown):
             Bullets(signatures if long_signatures else [short_signature(text) for text in signatures], "code"),
         ]
 
+    def pictures(self) -> list[Block]:
+        """The differences, if systems are compared."""
+        return [picture(self.comparisons)] if self.comparisons else []
+
     def to_frame(self) -> Any:
         """A row a system and metric: raw mean, its interval, the number of texts with a score, and that of all."""
         rows = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,12 @@ import numpy as np
 from rewards.base import Reward, Specs, Unavailable, complete, from_spec, labelled
 from rewards.references import Lists
 from rewards.scoring import CorpusCounts, Inputs, in_parts
+from rewards.wrappers.cleaned import all_cleaned, some_raw
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Floats
-from rlsum.records import ColumnCheck, Output, inputs_of, read_outputs, system_of
+from rlsum.pages.shown import Advance, quiet
+from rlsum.records import ColumnCheck, Output, inputs_of, other_fields, read_outputs, system_of
+from rlsum.scoring.debris import Survey, clean_records
 from rlsum.scoring.pairs import Listed, Texts
 from rlsum.scoring.properties import PROPERTIES
 
@@ -66,6 +70,21 @@ def score_system(
     counts = {label: of_all(inputs) for label, of_all in whole.items() if of_all is not None}
     corpus = {label: value(rows.sum(axis=0)) for label, (rows, value) in counts.items()}
     return SystemScores(system, ids, columns, measure_properties(outputs), unavailable, corpus, counts)
+
+
+def score_systems(
+    systems: Mapping[str, Sequence[Output]], scorers: Mapping[str, Reward], clean: bool, advance: Advance = quiet
+) -> tuple[dict[str, SystemScores], Mapping[str, Reward], list[str]]:
+    """Scores by system, the rewards that gave them, and what the texts hold besides text; ``clean``: without that."""
+    survey = Survey.of((row.system, row.candidate, row.references) for row in chain.from_iterable(systems.values()))
+    scorers = all_cleaned(scorers, survey.prefixes) if clean else scorers
+    check_columns(systems, scorers)
+    scores = {}
+    for number, (system, members) in enumerate(systems.items()):
+        advance("systems", number, len(systems))
+        read = clean_records(members, survey.prefixes) if clean else members
+        scores[system] = score_system(system, read, scorers, {})
+    return scores, scorers, survey.sentences(clean or not some_raw(scorers.values()))
 
 
 def load_available(specs: Specs, language: str | None = None) -> tuple[dict[str, Reward], dict[str, str]]:
@@ -145,11 +164,15 @@ def _lines(
 
 
 def _output(row: Mapping[str, Any], system: str) -> Output:
-    return Output(**{**row, "references": tuple(row["references"]), "system": system})
+    own = {name: row[name] for name in ("id", "source", "candidate")}
+    return Output(**own, references=tuple(row["references"]), system=system, columns=other_fields(row))
 
 
 def outputs_of(
-    texts: Mapping[str, Sequence[Any]], references: Sequence[Sequence[str] | str], sources: Sequence[str]
+    texts: Mapping[str, Sequence[Any]],
+    references: Sequence[Sequence[str] | str],
+    sources: Sequence[str],
+    columns: Mapping[str, Sequence[Any]] | None = None,
 ) -> dict[str, list[Output]]:
     """Outputs by system from lists of texts, all of the same articles in the same order; outputs stay as they are."""
     if not texts:
@@ -159,7 +182,7 @@ def outputs_of(
         if members and all(isinstance(member, Output) for member in members):
             systems[system] = list(members)
             continue
-        pairs = Listed.of(members, references, sources)
+        pairs = Listed.of(members, references, sources, columns)
         pairs.check()
         systems[system] = [_output(row, system) for row in pairs]
     return systems

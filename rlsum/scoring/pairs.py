@@ -19,7 +19,7 @@ from rewards.scoring import Inputs, ReadsColumns
 from rlsum.errors import RecordError, UserError
 from rlsum.files import write_atomically
 from rlsum.readers import json_file, records
-from rlsum.records import ColumnCheck, RecordTexts, common_columns, other_fields
+from rlsum.records import RECORD_FIELDS, ColumnCheck, RecordTexts, common_columns, other_fields
 from rlsum.scoring.columns import TextColumn
 
 Row = dict[str, Any]
@@ -121,16 +121,30 @@ class Texts:
 
 @dataclass(frozen=True)
 class Listed:
-    """Pairs in memory, one for each candidate; ``references`` of each are a text or several."""
+    """Pairs in memory, one for each candidate; ``references`` of each are a text or several.
+
+    ``columns``: further columns, for rewards that read them.
+    """
 
     candidates: Sequence[str]
     references: Sequence[Sequence[str] | str]
     sources: Sequence[str]
+    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, candidates: Iterable[str], references: Iterable[Sequence[str] | str], sources: Iterable[str]) -> Listed:
+    def of(
+        cls,
+        candidates: Iterable[str],
+        references: Iterable[Sequence[str] | str] = (),
+        sources: Iterable[str] = (),
+        columns: Mapping[str, Iterable[Any]] | None = None,
+    ) -> Listed:
         """From lists, or columns of a table. Raises RecordError where they differ in length."""
-        given = {"candidates": candidates, "references": references, "sources": sources}
+        columns = columns or {}
+        if taken := next((name for name in columns if name in RECORD_FIELDS), None):
+            raise RecordError(f"columns: {taken!r} is a field of every record; rename the column")
+        own = {"candidates": candidates, "references": references, "sources": sources}
+        given: dict[str, Iterable[Any]] = own | columns
         for name, texts in given.items():
             if isinstance(texts, str):
                 raise RecordError(f"{name}={texts[:40]!r}: one text; give a list, one member for each candidate")
@@ -140,11 +154,11 @@ class Listed:
         for name, texts in lists.items():
             if len(texts) != count:
                 raise RecordError(f"{name}: {len(texts):,} for {count:,} candidates; give one for each candidate")
-        return cls(**lists)
+        return cls(*(lists.pop(name) for name in own), lists)
 
     def check(self, rewards: Iterable[ReadsColumns] = ()) -> Identity:
         """Raise RecordError for what is no text, or where there is none."""
-        ColumnCheck(rewards).check("candidates", {})
+        ColumnCheck(rewards).check("candidates", self.columns)
         rows = list(self)
         if not rows:
             raise RecordError("candidates: an empty list; give one text or more")
@@ -157,6 +171,7 @@ class Listed:
         for number, (candidate, texts, source) in enumerate(rows, 1):
             references = texts if isinstance(texts, str) else list(texts)
             row = {"id": str(number), "source": source, "references": references, "candidate": candidate}
+            row |= {name: values[number - 1] for name, values in self.columns.items()}
             yield read(f"candidates, number {number}", row)
 
 

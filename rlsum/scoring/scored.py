@@ -16,6 +16,7 @@ import numpy as np
 
 import rewards
 from rewards import Reward
+from rewards.base import Specs
 from rewards.references import Lists
 from rewards.scoring import headings, short_signature
 from rewards.text.identification import read_as_english
@@ -109,10 +110,11 @@ class Scored(Shown):
 def score(
     data: str | Path | Sequence[str] | Pairs,
     references: Sequence[Sequence[str] | str] = (),
-    metrics: str | Sequence[str] = STANDARD,
+    metrics: Specs = STANDARD,
     *,
     language: str | None = None,
     sources: Sequence[str] = (),
+    columns: Mapping[str, Sequence[Any]] | None = None,
     reference_lists: Lists | None = None,
     clean: bool = False,
     out: str | Path | None = None,
@@ -125,16 +127,17 @@ def score(
 ) -> Scored:
     """The scores of each text: ``data`` is a file of records, or a list of candidates with their ``references``.
 
-    Each of ``references`` is a text or several; ``reference_lists``: what a list of texts in a column of references is,
-    ``alternatives`` or the ``sentences`` of one text, where its name does not say so. ``clean``: score the texts
-    without what is no part of them, see ``cleaned``. ``language``: their ISO 639-1 code. With ``out`` each record is
-    written with its scores, its texts as they were, and a stopped scoring continues. Raises before anything is scored:
-    UserError for a file that may not be replaced, RecordError for a bad row, RewardError for a bad metric.
+    Each of ``references`` is a text or several; rewards may read further ``columns``. ``reference_lists``: what a list
+    of texts in a column of references is, ``alternatives`` or the ``sentences`` of one text, where its name does not
+    say so. ``clean``: score the texts without what is no part of them, see ``cleaned``. ``language``: their ISO 639-1
+    code. With ``out`` each record is written with its scores, its texts as they were, and a stopped scoring continues.
+    Raises before anything is scored: UserError for a file that may not be replaced, RecordError for a bad row,
+    RewardError for a bad metric.
     """
     if isinstance(data, Path) or (isinstance(data, str) and not len(references)):
         pairs: Pairs = Records(Path(data), reference_lists)
     else:
-        pairs = data if isinstance(data, Pairs) else Listed.of(data, references, sources)
+        pairs = data if isinstance(data, Pairs) else Listed.of(data, references, sources, columns)
     resampling, scorers = Resampling(resamples=resamples, seed=seed), rewards.from_specs(metrics, language)
     if out is not None:
         out = Path(out)
@@ -165,7 +168,7 @@ def score(
     return scored
 
 
-def _made(metrics: str | Sequence[str], language: str | None, prefixes: Sequence[str] | None) -> dict[str, Reward]:
+def _made(metrics: Specs, language: str | None, prefixes: Sequence[str] | None) -> dict[str, Reward]:
     made = rewards.from_specs(metrics, language)
     return made if prefixes is None else all_cleaned(made, prefixes)
 

@@ -15,6 +15,7 @@ from rlsum.pages.shown import frame
 from rlsum.readers import jsonl
 
 if TYPE_CHECKING:
+    from rlsum.pages.pictures.drawing import Picture
     from rlsum.training.checkpoint import Progress
 
 CHOSEN = ("tokenizer", "divisor", "model", "spaces", "dropout")  # by a run that begins without them, see ``build``
@@ -36,9 +37,41 @@ class Run:
         best = f"best at {self.progress.best_step:,}, {self.folder / 'best'}"
         return f"Run {self.folder}: {self.progress.step:,} updates{end}; {best}"
 
+    def _repr_html_(self) -> str | None:
+        """The text, and the curve of what the best weights are chosen by."""
+        from rlsum.pages.blocks import Paragraph
+        from rlsum.pages.templates import fragment
+
+        try:
+            drawn = [self._curves()]
+        except ModuleNotFoundError:  # matplotlib
+            drawn = []
+        return fragment([Paragraph(repr(self)), *drawn], {})
+
+    def _curves(self) -> Picture:
+        import numpy as np
+
+        from rlsum.pages.pictures.curves import Curve, Panel, look, picture
+
+        def curve(number: int, kind: str, name: str) -> Curve:
+            points = [(row["step"], row[name]) for row in rows if row["kind"] == kind and row.get(name) is not None]
+            steps, values = np.array(points, dtype=np.float64).reshape(-1, 2).T
+            return Curve({"train": "training", "valid": "validation"}[kind], look(number)[0], steps, values)
+
+        rows = self._logged()
+        panels = [
+            Panel(title, (curve(0, "train", name), curve(1, "valid", name)))
+            for name, title in (("reward", "reward"), ("nll", "negative log-likelihood, nats a token"))
+            if any(name in row for row in rows)
+        ]
+        return picture("run", "Training", "Training batches and validation.", panels)
+
+    def _logged(self) -> list[dict[str, Any]]:
+        return [read.fields for read in jsonl(self.folder / "metrics.jsonl")]
+
     def to_frame(self) -> Any:
         """What the run logged: a row an update or a validation."""
-        rows = [read.fields for read in jsonl(self.folder / "metrics.jsonl")]
+        rows = self._logged()
         header = list(dict.fromkeys(name for row in rows for name in row))
         return frame(header, ([row.get(name) for name in header] for row in rows))
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import csv
+import doctest
 import json
+import sys
+import textwrap
 from pathlib import Path
 
 import judged
@@ -22,7 +26,7 @@ TEXTS = ["the jury agreed", "it rained", ""]
 
 
 def test_each_command_calls_its_function():
-    for name in ("score", "evaluate", "explain", "correlate", "train", "generate", "compare"):
+    for name in ("init", "score", "evaluate", "explain", "correlate", "train", "generate", "compare"):
         tree = ast.parse((CLI / f"{name}.py").read_text(encoding="utf-8"))
         called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
         assert f"api.{name}" in called, name
@@ -69,7 +73,7 @@ def test_systems_in_memory_are_those_of_files(tmp_path):
     assert [table.caption for table in files.tables][-1] == "Against a"
     assert files.tables[0].to_frame().index.tolist() == ["a", "b"]
     assert files.tables[0]._repr_html_().count("<table>") == 1
-    with pytest.raises(UserError, match="'c' is not among the systems"):
+    with pytest.raises(UserError, match="baseline='c': not among the systems"):
         api.evaluate(systems, REFERENCES, "rouge-l", baseline="c")
 
 
@@ -84,6 +88,7 @@ def test_correlations_of_a_file_and_of_judgments(tmp_path):
     )
     assert "rouge-1" in repr(found)
     assert "<table>" in found._repr_html_()
+    assert "<img" in found._repr_html_()
     assert not repr(found).startswith("MetaEvaluation(")
     assert tmp_path / "r" / "report.html" in found.save(tmp_path / "r")
 
@@ -99,22 +104,87 @@ def test_an_explanation_is_numbers_a_page_and_a_file(tmp_path):
     assert "storm" in (tmp_path / "plan.html").read_text()
 
 
-def test_a_run_is_trained_and_summarizes(tmp_path):
-    rows = [{"id": str(i), "article": source, "highlights": text} for i, (source, text) in enumerate(tiny.stories(8))]
-    path = tmp_path / "stories.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    overrides = {"run": str(tmp_path / "run"), "training.steps": 2, "training.batch_size": 2, "data.train": str(path),
-                 "data.valid": str(path), "model.hidden": 8, "model.embedding": 6,
-                 "vocabulary.embeddings": None}  # fmt: skip
-    run = api.train("demo/mle", overrides)
-    assert run.stopped is None
-    assert "2 updates" in repr(run)
-    assert 2 in run.to_frame()["step"].tolist()
-    written = api.generate(run, path, tmp_path / "out.jsonl", api.Generating(beam=1, limit=3))
-    assert [output.id for output in written.outputs] == ["0", "1", "2"]
-    assert "rouge-l" in repr(api.evaluate([written], metrics="rouge-l", resamples=50))
-    assert written.to_frame()["system"].unique().tolist() == ["run"]
+def test_the_examples_run_and_notebooks_show_pictures(tmp_path, monkeypatch):
+    """Those of `train` and `generate`, in the folder of a user's table."""
+    monkeypatch.chdir(tmp_path)
+    rows = [(source, text) for source, text in tiny.stories(24)]
+    with Path("articles.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("text", "summary"), *rows])
+    names = {name: getattr(api, name) for name in ("init", "train", "generate", "Generating")}
+    for function in (api.train, api.generate):
+        text = textwrap.dedent(f"    {function.__doc__}")
+        example = doctest.DocTestParser().get_doctest(text, names, function.__name__, None, 0)
+        assert example.examples
+        result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, clear_globs=False)
+        assert result.failed == 0
+        names |= example.globs
+    written = api.generate("runs/articles", "articles-data/test.jsonl", "out.jsonl", api.Generating(limit=2))
+    run = names["run"]
+    assert 4 in run.to_frame()["step"].tolist()
+    assert run._repr_html_().count("<img") == 1
+    assert "<h" in written._repr_html_() or written.outputs[0].candidate[:5] in written._repr_html_()
+    assert "parts: 16 train" in repr(names["drafted"])
+    assert written.to_frame()["system"].unique().tolist() == ["articles"]
     assert repr(api.describe("rouge-l")).startswith("rouge-l: ")
+    # from the command line, which does not have the function
+    with pytest.raises(rewards.RewardError, match="script or notebook"):
+        rewards.from_spec("__main__:short")
+
+
+def counted(candidates, topic):
+    """A reward: how often the topic occurs."""
+    return [text.count(word) for text, word in zip(candidates, topic, strict=True)]
+
+
+def plain(candidates):
+    return [float(len(text)) for text in candidates]
+
+
+def test_a_function_is_a_reward_wherever_a_name_is(tmp_path):
+    topics = {"topic": ["jury", "rain", "storm"]}
+    name = f"{__name__}:counted"
+    assert rewards.load(plain)(TEXTS).tolist() == [15, 9, 0]
+    assert rewards.load("cached", reward=plain)(TEXTS).tolist() == [15, 9, 0]
+    assert api.score(TEXTS, REFERENCES, counted, columns=topics, resamples=20)[name].tolist() == [1, 1, 0]
+    found = api.evaluate({"a": TEXTS, "b": REFERENCES}, REFERENCES, [counted, "rouge-l"], columns=topics, resamples=20)
+    assert found.signatures[name].startswith(f"{name}|source:")
+    write_jsonl(tmp_path / "judged.jsonl", judged.judged(12))
+    assert f"{__name__}:plain" in repr(api.correlate(tmp_path / "judged.jsonl", plain, resamples=20))
+    with pytest.raises(RecordError, match="columns: 'id' is a field"):
+        api.score(TEXTS, REFERENCES, counted, columns={"id": topics["topic"]})
+    with pytest.raises(RecordError, match="topic: 1 for 3 candidates"):
+        api.score(TEXTS, REFERENCES, counted, columns={"topic": ["jury"]})
+
+
+@pytest.mark.parametrize("reward", [lambda candidates: [0.0] * len(candidates), (lambda: counted)().__get__(1)])
+def test_a_configuration_refuses_a_function_that_no_name_finds(reward):
+    with pytest.raises(UserError, match="outside of other functions"):
+        api.train("demo/mle", {"objective.reward": reward})
+
+
+def test_a_comparison_refuses_a_function_that_its_processes_do_not_have(monkeypatch):
+    monkeypatch.setattr(plain, "__module__", "__main__")
+    monkeypatch.setattr(sys.modules["__main__"], "plain", plain, raising=False)
+    with pytest.raises(UserError, match="in a file of its own"):
+        api.compare("compare/demo", {"rewards": {"plain": plain}})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: api.train(), "or resume=RUN"),
+        (lambda: api.train("x", init="a", resume="b"), "resume='b' init='a'"),
+        (lambda: api.explain("a", "b", "rouge-1").save("x.txt"), "out='x.txt': the ending"),
+        (lambda: api.evaluate({"a": ["x"]}, ["x"], "rouge-1", baseline="q"), "baseline='q': not among"),
+        (lambda: api.generate("x", "y", "z", api.Generating(best_of=2)), "best_of=2: needs by=REWARD"),
+        (lambda: api.generate("x", "y", "z", api.Generating(mbr="a", best_of=1)), "best_of=1 and mbr='a'"),
+        (lambda: api.correlate("x", test="williams", level="input"), "needs level='pooled'"),
+    ],
+)
+def test_messages_name_arguments_as_python_does(call, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=message):
+        call()
 
 
 def test_a_notebook_shows_a_result_once(monkeypatch):

@@ -81,7 +81,7 @@ def test_a_reward_with_a_fault_is_said_once_and_not_by_every_cell(tmp_path):
 
 def test_what_generate_would_refuse_is_said_before_anything_is_trained(tmp_path):
     long = {"beam": {"beam": 2}, "long": {"min_length": 12}}
-    assert "decoding.long: --min-length 12" in faults(tmp_path / "a", decoding=long)
+    assert "decoding.long: min_length=12" in faults(tmp_path / "a", decoding=long)
     mbr = {"mbr": {"mbr": "nothing:here", "samples": 4}}
     assert "choosing.mbr: " in faults(tmp_path / "b", choosing=mbr)
 

@@ -54,12 +54,12 @@ def test_a_summary_is_longer_than_a_title_and_shorter_than_the_article_but_its_n
     [
         (
             {"article": 900, "summary": 150, "abstract": 300},
-            ["'summary' (150", "'abstract' (300", "--reference-column"],
+            ["'summary' (150", "'abstract' (300", "reference_column="],
         ),
-        ({"text": 1000, "a": 200, "b": 100}, ["'a' (200 characters)", "'b' (100 characters)", "--reference-column"]),
-        ({"content": 1500, "body": 1700, "tldr": 100}, ["'content' (1,500", "'body' (1,700", "--source-column"]),
-        ({"reference": 100, "candidate": 90}, ["no column of articles", "'reference' (100", "--source-column"]),
-        ({"id": 0, "text": 100}, ["no column of summaries", "'id', 'text' (100", "--reference-column"]),
+        ({"text": 1000, "a": 200, "b": 100}, ["'a' (200 characters)", "'b' (100 characters)", "reference_column="]),
+        ({"content": 1500, "body": 1700, "tldr": 100}, ["'content' (1,500", "'body' (1,700", "source_column="]),
+        ({"reference": 100, "candidate": 90}, ["no column of articles", "'reference' (100", "source_column="]),
+        ({"id": 0, "text": 100}, ["no column of summaries", "'id', 'text' (100", "reference_column="]),
     ],
 )
 def test_where_several_would_do_or_none_they_are_listed_with_their_lengths(layout, words):
@@ -73,9 +73,9 @@ def test_a_given_column_is_taken_and_left_to_no_other_role():
     found = chosen(layout, source="body", reference="title")
     assert (found.source, found.reference, found.why) == ("body", "title", ("as given", "as given"))
     assert chosen(layout, reference="body").source == "content"
-    with pytest.raises(CorpusError, match=r"--reference-column body: is the column of the articles"):
+    with pytest.raises(CorpusError, match=r"reference_column='body': is the column of the articles"):
         chosen(layout, source="body", reference="body")
-    with pytest.raises(CorpusError, match=r"--source-column id: holds no texts; columns: 'id', 'text'"):
+    with pytest.raises(CorpusError, match=r"source_column='id': holds no texts; columns: 'id', 'text'"):
         roles({"text": 3}, ["id", "text"], source="id")
 
 

@@ -91,7 +91,7 @@ def test_rows_that_are_no_further_judge_are_told_with_both_places(tmp_path, rows
 def test_ids_of_texts_that_are_taken_for_inputs_are_noted(tmp_path, sources, noted):
     rows = [{**TEXT, "id": f"t{n}", "reference": source, "overall": n} for n, source in enumerate(sources)]
     notes = load(table(tmp_path / "j.csv", *rows)).notes
-    assert any("'t0' and 't1'" in note and "--id-column" in note for note in notes) is noted
+    assert any("'t0' and 't1'" in note and "id=" in note for note in notes) is noted
 
 
 def test_judgments_of_several_judges_are_not_joined(tmp_path):

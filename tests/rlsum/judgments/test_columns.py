@@ -153,9 +153,9 @@ BASE = {"id": "1", "candidate": "x", "reference": "y", "flow": 1}
 @pytest.mark.parametrize(
     ("row", "layout", "told"),
     [
-        ({"a": [{"b": 1}]}, {"candidate": "a.text"}, "no row has 'a.text', the column of --candidate"),
-        ({"a": [{"b": 1}]}, {"scores": {"x": ("a.c",)}}, "no row has 'a.c', the column of --score"),
-        ({}, {"candidate": "sumary"}, "no row has 'sumary', the column of --candidate; the columns are id, candidate"),
+        ({"a": [{"b": 1}]}, {"candidate": "a.text"}, "no row has 'a.text', the column of candidate="),
+        ({"a": [{"b": 1}]}, {"scores": {"x": ("a.c",)}}, "no row has 'a.c', the column of scores="),
+        ({}, {"candidate": "sumary"}, "no row has 'sumary', the column of candidate=; the columns are id, candidate"),
         (
             {},
             {
@@ -166,7 +166,7 @@ BASE = {"id": "1", "candidate": "x", "reference": "y", "flow": 1}
                     )
                 }
             },
-            "no row has 'x', the column of --score",
+            "no row has 'x', the column of scores=",
         ),
         (
             {"flow": "4,5"},
@@ -175,7 +175,7 @@ BASE = {"id": "1", "candidate": "x", "reference": "y", "flow": 1}
         ),
         ({"flow": "good"}, {"scores": {"x": ("flow",)}}, "flow='good' is not a score"),
         ({"flow": {"a": 1}}, {"scores": {"x": ("flow",)}}, "an object: name what is in it, as in flow.a"),
-        ({"flow": [[1], [2]]}, {"scores": {"x": ("flow",)}}, "--judge-column"),
+        ({"flow": [[1], [2]]}, {"scores": {"x": ("flow",)}}, "judge="),
         ({"flow": [1, 2], "who": ["ann"]}, {"scores": {"x": ("flow",)}, "judge": "who"}, "2 scores of 1 judges"),
         (
             {"flow": [1, 2], "who": ["ann", "ann"]},
@@ -184,7 +184,7 @@ BASE = {"id": "1", "candidate": "x", "reference": "y", "flow": 1}
         ),
         ({"flow": [1, 2], "who": ["ann", None]}, {"scores": {"x": ("flow",)}, "judge": "who"}, "'who' is empty"),
         ({"flow": float("inf")}, {"scores": {"x": ("flow",)}}, "is not a score"),
-        ({"a": {"s": {"t": "x"}, "u": {"t": "y"}}}, {"candidate": "a.*.t"}, "--candidate a.*.t: .* several texts"),
+        ({"a": {"s": {"t": "x"}, "u": {"t": "y"}}}, {"candidate": "a.*.t"}, "candidate='a.*.t': .* several texts"),
         ({"candidate": ["a.", "b."], "flow": [[1], [2]]}, {"scores": {"x": ("flow",)}}, "lists within lists"),
         (
             {"candidate": ["of s", "of t"], "flow": [1, 2]},

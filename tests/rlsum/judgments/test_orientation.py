@@ -18,7 +18,7 @@ def test_a_negated_score_says_so_in_its_name():
     assert found.rows[1].scores == {"negated_errors": None}
     assert found.scales == {"negated_errors": (-9, 0), "flow": (0, 1)}
     assert "errors" in found.notes[-1]
-    with pytest.raises(RecordError, match="--lower-is-better errors: no row"):
+    with pytest.raises(RecordError, match="lower_is_better='errors': no row"):
         negated(found, ["errors"])  # twice would be the old sign
 
 
@@ -40,7 +40,7 @@ def test_a_negated_score_says_so_in_its_name():
 def test_a_name_that_says_lower_is_better_is_noted(name):
     (note,) = doubted(replace(DATA, rows=(replace(TEXT, scores={name: 1}, raw_scores={}),))).notes
     assert name in note
-    assert f"--lower-is-better {name}" in note
+    assert f"lower_is_better={name!r}" in note
 
 
 @pytest.mark.parametrize("name", ["overall", "negated_errors", "alternative", "interest", "sometimes", "francs"])

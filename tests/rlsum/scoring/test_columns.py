@@ -41,9 +41,9 @@ def test_references_come_from_lines_or_from_a_column(tmp_path, name, content, op
 @pytest.mark.parametrize(
     ("content", "options", "told"),
     [
-        ("title,body\nt,x\nt,y\n", {}, "which column has the references.*--reference-column; there are title, body"),
+        ("title,body\nt,x\nt,y\n", {}, "which column has the references.*reference_column=; there are title, body"),
         ("summary,highlights\nt,x\nt,y\n", {}, "which column has the references"),
-        ("reference\nx\ny\n", {"reference_column": "gold"}, "--reference-column gold: not in .*columns are reference"),
+        ("reference\nx\ny\n", {"reference_column": "gold"}, "reference_column='gold': not in .*columns are reference"),
         ("reference\nx\n", {}, "c.csv has 2 lines but .*r.csv has 1"),
         ("id,reference\n1,x\n3,y\n", {}, "r.csv:3: id '3', but '2' at .*c.csv:3"),
         ("abstract\n\"['x', 'y']\"\nz\n", {}, "r.csv:2: abstract: .*--reference-lists"),

@@ -1,0 +1,152 @@
+"""`rlsum init`: a user's data looked at and divided, and the configurations for it written into this folder."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlsum.errors import UserError, option
+from rlsum.files import check_free, write_lines
+
+if TYPE_CHECKING:
+    from rewards.references import Lists
+    from rlsum.data.look import Look
+    from rlsum.drafts.pretrained import Pretrained
+
+PARTS = ("train", "valid", "test")
+ENDS = ("", "-rewarded", "-compare")  # of the names of the configurations
+FEW = 1000  # articles, for a model from nothing
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """The configurations written for some data: by likelihood (this object is a path to it), rewarded, both compared.
+
+    ``test``: the articles to compare on. ``notes``: what was seen in the data and chosen.
+    """
+
+    name: str
+    test: Path
+    language: str
+    notes: tuple[str, ...]
+
+    @property
+    def configs(self) -> list[Path]:
+        """The three files."""
+        return [Path(f"{self.name}{end}.yaml") for end in ENDS]
+
+    def __fspath__(self) -> str:
+        return str(self.configs[0])
+
+    def __repr__(self) -> str:
+        return "\n".join((*self.notes, f"wrote {', '.join(map(str, self.configs))}: read them"))
+
+    def commands(self) -> str:
+        """What to type next."""
+        name, language = self.name, "" if self.language == "en" else f" --language {self.language}"
+        return (
+            f"{', '.join(map(str, self.configs))}: read them. All at once, with a report:\n"
+            f"  rlsum compare {name}-compare.yaml --plan\n  rlsum compare {name}-compare.yaml\n"
+            "or one model of each:\n"
+            f"  rlsum train {name}.yaml\n  rlsum train {name}-rewarded.yaml --init runs/{name}\n"
+            f"  rlsum generate runs/{name} {self.test} -o outputs/{name}.jsonl\n"
+            f"  rlsum generate runs/{name}-rewarded {self.test} -o outputs/{name}-rewarded.jsonl\n"
+            f"  rlsum evaluate outputs/{name}.jsonl outputs/{name}-rewarded.jsonl{language}"
+        )
+
+
+def init(
+    data: Path,
+    name: str | None = None,
+    pretrained: str | None = None,
+    language: str | None = None,
+    columns: tuple[str | None, str | None, Lists | None] = (None, None, None),
+    overwrite: bool = False,
+) -> Drafted:
+    """Look at ``data`` and write what `Drafted` says; ``columns``: of articles, of references, what lists in it are.
+
+    Raises UserError before anything is written.
+    """
+    from rlsum.data.look import leads, look, overlap, splits_of
+    from rlsum.drafts import draft
+    from rlsum.drafts.pretrained import pretrained as facts
+    from rlsum.records import write_outputs
+
+    if not data.exists():
+        raise UserError(f"{data}: no such file or folder; give your data, such as articles.csv")
+    name = name or re.sub(r"[^\w-]+", "-", data.resolve().name.split(".")[0])
+    folder = Path(f"{name}-data")
+    files = splits_of(data)
+    written = {} if files else {part: folder / f"{part}.jsonl" for part in PARTS}
+    start = None if pretrained is None else facts(pretrained)
+    found = look(files.get("train", data), *columns, language)
+    for path in (*(Path(f"{name}{end}.yaml") for end in ENDS), lead := folder / "lead.jsonl", *written.values()):
+        check_free("name", path, overwrite)
+    notes = [*_notes(found, start)]
+    if files:
+        notes += [f"{both:,} articles are in {pair}" for pair, both in overlap(files, found).items()]
+    else:
+        files, (found, told) = written, _divided(found, written)
+        notes.append(told)
+    test = files.get("test", files["valid"])
+    sentences, outputs = leads(test, found)
+    write_outputs(lead, outputs)
+    values = draft.run_values(name, files, found, start)
+    texts = {"": draft.run(values, start), **draft.later(values, test, lead, sentences)}
+    for end, text in texts.items():
+        Path(f"{name}{end}.yaml").write_text(text, encoding="utf-8")
+    return Drafted(name, test, found.language, (*notes, *_few(found, start)))
+
+
+def _divided(found: Look, written: Mapping[str, Path]) -> tuple[Look, str]:
+    """Write the parts of one file; the look at it as train, and what was done."""
+    from rlsum.data.look import split
+
+    parts, by = split(found)
+    for part, rows in parts.items():
+        write_lines(written[part], (json.dumps(row, ensure_ascii=False, default=str) for row in rows))
+    counts = ", ".join(f"{len(rows):,} {part}" for part, rows in parts.items())
+    return replace(found, rows=len(parts["train"])), f"parts: {counts}, {by}"
+
+
+def _notes(found: Look, start: Pretrained | None) -> Iterator[str]:
+    """What was seen and chosen."""
+    from rewards.text.languages import language_of
+
+    lengths, (source_why, why), source = found.roles.lengths, found.roles.why, found.columns.source
+    others = [f"{name!r} ({lengths[name]:,.0f})" for name in lengths if name not in (source, *found.references)]
+    yield f"articles: {source!r}, {source_why} (half of them have at least {lengths[source]:,.0f} characters)"
+    yield (
+        f"summaries: {', '.join(map(repr, found.references))}, {why} ({lengths[found.reference]:,.0f} characters)"
+        + (f"; other texts: {', '.join(others)}" if others else "")
+    )
+    if lengths[found.reference] > lengths[source]:
+        yield "the summaries are longer than the articles: if it is the other way round, name both columns"
+    if found.broken:
+        yield f"rows that cannot be read are left out: {len(found.broken):,}, the first {found.broken[0]}"
+    if found.language != "en" or found.given:
+        how = f"by its letters and frequent words; if it is another, give {option('language', 'CODE')}"
+        how = "as given" if found.given else how
+        yield f"language: {language_of(found.language).name} ({found.language}), {how}"
+    if start is not None:
+        trained = "low-rank updates are trained" if start.lora else "all are trained"
+        if start.large and not start.lora:
+            trained += " (low-rank updates, which need less memory, need peft, and layers that it knows)"
+        yield f"model: {start.weights / 1e6:,.1f} million weights, {trained}; it reads texts as they are written"
+    elif not found.spaced:
+        yield "texts: without spaces between words; the model reads characters"
+    else:
+        case = "without capitals" if found.lowercase else "with capitals; the model reads them lower-cased"
+        yield f"texts: {'tokenised' if found.tokenised else 'raw'}, {case}"
+
+
+def _few(found: Look, start: Pretrained | None) -> Iterator[str]:
+    if start is None and found.rows < FEW:
+        yield (
+            f"{found.rows:,} articles are few for a model from nothing: expect it to stay below the lead of the "
+            f"articles, a row of the comparison; a pretrained one learns from less ({option('pretrained', 'NAME')})"
+        )
