@@ -11,32 +11,31 @@ from pydantic.dataclasses import dataclass
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Decoding:
-    """How validation decodes, and the defaults of `rlsum generate`.
-
-    method                     of validation; `rlsum generate` has options of its own
-    beam                       beam width
-    max_length                 tokens at most, the end token included
-    min_length                 no end before this many tokens
-    length_penalty             hypotheses are ranked by log p / length ** penalty; below 0 shorter ones rank higher
-    block_ngrams               no n-gram of this size twice; 0: off
-    samples                    with method=sample: texts per article
-    temperature, top_k, top_p  with method=sample, as in ``sampling``
-    early_stopping             a beam search is done when as many texts have ended as the beam is wide (true), or also
-                               when the best open one would not be among them if it ended now (false), or at any length
-                               (never): as in transformers
-    """
+    """How validation decodes, and the defaults of `rlsum generate`."""
 
     method: Literal["greedy", "beam", "sample"] = "greedy"
+    """of validation; `rlsum generate` has options of its own"""
     beam: int = Field(default=5, ge=1)
+    """beam width; 1: greedy"""
     max_length: int = Field(default=100, ge=1)
+    """tokens at most, the end token included"""
     min_length: int = Field(default=0, ge=0)
+    """no end before this many tokens"""
     length_penalty: float = Field(default=1.0, allow_inf_nan=False)
+    """hypotheses are ranked by log p / length ** penalty; below 0 shorter ones rank higher"""
     block_ngrams: int = Field(default=0, ge=0)
+    """no n-gram of this size twice; 0: off"""
     samples: int = Field(default=1, ge=1)
+    """with method=sample: texts per article"""
     temperature: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    """with method=sample, as in ``sampling``"""
     top_k: int = Field(default=0, ge=0)
+    """with method=sample, as in ``sampling``"""
     top_p: float = Field(default=1.0, gt=0, le=1)
+    """with method=sample, as in ``sampling``"""
     early_stopping: bool | Literal["never"] = True
+    """a beam search is done when as many texts have ended as the beam is wide (true), or also when the best open one
+    would not be among them if it ended now (false), or at any length (never): as in transformers"""
 
     def __post_init__(self) -> None:
         _check_lengths(self.min_length, self.max_length)
@@ -59,22 +58,23 @@ class Decoding:
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Sampling:
-    """The distribution that samples are drawn from, and scored under. The options apply in this order:
+    """The distribution that samples are drawn from, and scored under.
 
-    min_length    no end before this many tokens
-    block_ngrams  no n-gram of this size twice; 0: off
-    temperature   samples come from p ** (1 / temperature)
-    top_k         only from the k most probable tokens; 0: all
-    top_p         only from the fewest most probable tokens that together have at least this probability; 1: all
-    max_length    tokens at most, the end token included; none in a configuration: decoding.max_length
+    The options apply in this order: min_length, block_ngrams, temperature, top_k, top_p, max_length.
     """
 
     temperature: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    """samples come from p ** (1 / temperature)"""
     top_k: int = Field(default=0, ge=0)
+    """only from the k most probable tokens; 0: all"""
     top_p: float = Field(default=1.0, gt=0, le=1)
+    """only from the fewest most probable tokens that together have at least this probability; 1: all"""
     min_length: int = Field(default=0, ge=0)
+    """no end before this many tokens"""
     block_ngrams: int = Field(default=0, ge=0)
+    """no n-gram of this size twice; 0: off"""
     max_length: int | None = Field(default=None, ge=1)
+    """tokens at most, the end token included; none in a configuration: decoding.max_length"""
 
     def __post_init__(self) -> None:
         if self.max_length is not None:

@@ -224,7 +224,7 @@ def test_texts_of_one_source_are_of_one_input(tmp_path):
     rows = [{"source": source, "system": system, "candidate": "c", "x": 1} for source in "ab" for system in "st"]
     found = load(lines(tmp_path / "j.jsonl", *rows))
     assert [row.id for row in found.rows] == ["1", "1", "2", "2"]
-    with pytest.raises(RecordError, match="--id-column"):
+    with pytest.raises(RecordError, match="id="):
         load(lines(tmp_path / "j.jsonl", {"candidate": "c", "x": 1}))
 
 
