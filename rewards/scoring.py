@@ -159,15 +159,27 @@ def checked(reward: ReadsColumns, inputs: Inputs) -> Inputs:
     return inputs._replace(columns=columns_for(reward, inputs.columns))
 
 
-def in_parts(reward: Any, inputs: Inputs) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-    """A reward's scores ``(n,)`` and, for a weighted sum, those of each part by name, not weighted. A part scores once.
+class Component(NamedTuple):
+    """A reward of a weighted sum: its name in the sum, its weight, and its scores ``(n,)``, not weighted."""
 
-    A sum within ``limited`` has parts, too; other wrappers hide them. Raises RewardError as ``check_scores``.
+    name: str
+    weight: float
+    scores: NDArray[np.float64]
+
+
+Scored: TypeAlias = "tuple[NDArray[np.float64], list[Component]]"  # the scores (n,), and the components of a sum
+
+
+def score_components(reward: Any, inputs: Inputs) -> Scored:
+    """A reward's scores ``(n,)`` and, of a weighted sum, its components. Each component scores once.
+
+    A sum within ``cleaned`` or ``limited`` has components, too; ``cached`` hides them. Raises RewardError as
+    ``check_scores``.
     """
-    split = getattr(reward, "in_parts", None)
-    total, parts = (reward(*inputs), {}) if split is None else split(checked(reward, inputs))
-    checked_parts = {name: check_scores(name, scores, inputs) for name, scores in parts.items()}
-    return check_scores(getattr(reward, "name", "the reward"), total, inputs), checked_parts
+    split = getattr(reward, "score_components", None)
+    total, components = (reward(*inputs), []) if split is None else split(checked(reward, inputs))
+    components = [one._replace(scores=check_scores(one.name, one.scores, inputs)) for one in components]
+    return check_scores(getattr(reward, "name", "the reward"), total, inputs), components
 
 
 def check_scores(name: str, scores: Any, inputs: Inputs) -> NDArray[np.float64]:

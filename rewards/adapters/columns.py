@@ -11,7 +11,7 @@ from rewards.errors import RewardError
 from rewards.references import Lists, NotText, members, reference_columns, references
 from rewards.scoring import Inputs, check_columns, columns_for
 from rewards.wrappers.cleaned import Cleaned
-from rewards.wrappers.parts import Part, made
+from rewards.wrappers.inner import Part, made
 
 
 class ScoredColumns:

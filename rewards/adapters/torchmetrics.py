@@ -10,7 +10,7 @@ from torch import Tensor
 from torchmetrics import Metric
 
 from rewards.adapters.columns import as_lists, stripped
-from rewards.wrappers.parts import Part
+from rewards.wrappers.inner import Part
 
 
 class TextReward(Metric):

@@ -10,9 +10,9 @@ import numpy as np
 
 from rewards.adapters.columns import ScoredColumns
 from rewards.references import Lists
-from rewards.scoring import in_parts
+from rewards.scoring import score_components
 from rewards.text.debris import LEAST, Column
-from rewards.wrappers.parts import Part
+from rewards.wrappers.inner import Part
 
 OF_TRL = ("completion_ids", "trainer_state", "log_extra", "log_metric", "environments")  # arguments, not columns
 
@@ -27,8 +27,8 @@ class RewardFunction:
     ``cleaned``; TRL trains on the whole completion all the same. By default a completion is scored as it is, because
     what a reward does not see, training does not mend; a warning says once what was found.
 
-    ``name``: under which TRL logs it, by default the reward as it is written, options included. The parts of a weighted
-    sum are logged as ``rewards/NAME/PART/mean``, not weighted.
+    ``name``: under which TRL logs it, by default the reward as it is written, options included. The components
+    of a weighted sum are logged as ``rewards/NAME/COMPONENT/mean``, not weighted.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class RewardFunction:
             given[self.scored.sources] = [_text(value) for value in given[self.scored.sources]]
         given["completions"] = [_text(value, "assistant") for value in completions]
         self._warn(given["completions"])
-        total, parts = in_parts(self.reward, self.scored.inputs(given))
+        total, components = score_components(self.reward, self.scored.inputs(given))
         log: Any = columns.get("log_metric")
-        for part, scores in parts.items() if log is not None else ():
+        for component, _, scores in components if log is not None else ():
             if len(defined := scores[~np.isnan(scores)]):
-                log(f"rewards/{self.__name__}/{part}/mean", float(defined.mean()))
+                log(f"rewards/{self.__name__}/{component}/mean", float(defined.mean()))
         return [None if score != score else float(score) for score in total]
 
     def _warn(self, completions: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rewards.errors import RewardError
 from rewards.scoring import Inputs, Item, references_of
-from rewards.wrappers.parts import Part, Wrapper, check_alone
+from rewards.wrappers.inner import Part, Wrapper, check_alone
 
 BUSY = 60.0  # seconds to wait while another process writes to the file
 KEYS = 500  # in one query

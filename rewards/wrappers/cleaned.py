@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.base import Reward
-from rewards.scoring import CorpusCounts, Inputs, Item, in_parts, references_of, signature
+from rewards.scoring import CorpusCounts, Inputs, Item, Scored, references_of, score_components, signature
 from rewards.text.cleaning import NAME, clean, prefixes_of
-from rewards.wrappers.parts import Part, Wrapper
+from rewards.wrappers.inner import Part, Wrapper
 
 
 class Cleaned(Wrapper):
@@ -31,17 +31,11 @@ class Cleaned(Wrapper):
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64: the inner reward's scores of the clean texts, its floor for an empty candidate included."""
-        return self.in_parts(inputs)[0]
+        return self.score_components(inputs)[0]
 
-    def in_parts(self, inputs: Inputs) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-        """The scores and, if the inner reward is a weighted sum, those of its parts."""
-        return in_parts(self.reward, self._clean(inputs))
-
-    @property
-    def part_names(self) -> Sequence[str]:
-        """The names of the parts of the inner reward."""
-        names: Sequence[str] = getattr(self.reward, "part_names", ())
-        return names
+    def score_components(self, inputs: Inputs) -> Scored:
+        """The scores and, if the inner reward is a weighted sum, its components."""
+        return score_components(self.reward, self._clean(inputs))
 
     @property
     def corpus(self) -> Callable[[Inputs], tuple[float, str]] | None:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from rewards.errors import RewardError
 from rewards.options import coerce
-from rewards.scoring import BaseReward, Inputs, Item, columns_read, signature
-from rewards.wrappers.parts import Part, check_part, made
+from rewards.scoring import BaseReward, Component, Inputs, Item, Scored, columns_read, signature
+from rewards.wrappers.inner import Part, check_part, made
 
 
 class Weighted(BaseReward):
@@ -22,7 +22,8 @@ class Weighted(BaseReward):
     def __init__(self, parts: Sequence[tuple[Part, float]]) -> None:
         self.parts = [(made(part), _weight(part, weight)) for part, weight in parts]
         names = [part.name for part, _ in self.parts]
-        self.part_names = [f"{n} {i + 1}" if names.count(n) > 1 else n for i, n in enumerate(names)]
+        labels = [f"{n} {i + 1}" if names.count(n) > 1 else n for i, n in enumerate(names)]
+        self.weights = {label: weight for label, (_, weight) in zip(labels, self.parts, strict=True)}
         self.columns, self.optional_columns = columns_read(part for part, _ in self.parts)
 
     @staticmethod
@@ -37,13 +38,14 @@ class Weighted(BaseReward):
 
         An empty candidate gets the weighted sum of the parts' floors.
         """
-        return self.in_parts(inputs)[0]
+        return self.score_components(inputs)[0]
 
-    def in_parts(self, inputs: Inputs) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-        """The scores, and those of each part by name, not weighted; names that repeat are numbered."""
-        each = [part(*inputs) for part, _ in self.parts]
-        total = np.sum([weight * scores for (_, weight), scores in zip(self.parts, each, strict=True)], axis=0)
-        return total, dict(zip(self.part_names, each, strict=True))
+    def score_components(self, inputs: Inputs) -> Scored:
+        """The scores, and a component for each part; names that repeat are numbered."""
+        rewards = (reward for reward, _ in self.parts)
+        weighed = zip(rewards, self.weights.items(), strict=True)
+        components = [Component(name, weight, reward(*inputs)) for reward, (name, weight) in weighed]
+        return np.sum([weight * scores for _, weight, scores in components], axis=0), components
 
     @property
     def signature(self) -> str:

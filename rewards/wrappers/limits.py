@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from rewards.base import Reward
 from rewards.errors import RewardError
-from rewards.scoring import Inputs, Item, in_parts, references_of, signature
+from rewards.scoring import Component, Inputs, Item, Scored, references_of, score_components, signature
 from rewards.wrappers.cached import item_key
-from rewards.wrappers.parts import Part, Wrapper, check_alone
+from rewards.wrappers.inner import Part, Wrapper, check_alone
 
 CONTEXT = get_context("spawn")  # a fork would copy locks that torch or a tokenizer may be holding
 REMEMBERED = 2**14  # reasons
@@ -33,10 +33,10 @@ ORPHAN = 10.0  # seconds beyond its limit after which a worker whose parent is g
 
 @dataclass(frozen=True)
 class _Answer:
-    """A score and those of its parts, with its reason if it is NaN, or the error that the reward raised."""
+    """A score and those of a sum's components, with its reason if it is NaN, or the error that the reward raised."""
 
     score: float = float("nan")
-    parts: Mapping[str, float] = field(default_factory=dict)
+    components: Mapping[str, float] = field(default_factory=dict)
     reason: str | None = None
     error: Exception | None = None
 
@@ -68,10 +68,10 @@ class Limited(Wrapper):
         NaN if the inner reward is undefined, the time limit is exceeded, or scoring ended its process twice. Raises
         what the inner reward raises, and RewardError for a reward whose scores depend on the rest of the batch.
         """
-        return self.in_parts(inputs)[0]
+        return self.score_components(inputs)[0]
 
-    def in_parts(self, inputs: Inputs) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-        """The scores and, if the inner reward is a weighted sum, those of its parts, NaN beyond the time limit."""
+    def score_components(self, inputs: Inputs) -> Scored:
+        """The scores and, if the inner reward is a weighted sum, its components, NaN beyond the time limit."""
         if inputs.references is not None:
             references_of(self.name, inputs)
         items = [inputs.item(row) for row in range(len(inputs.candidates))]
@@ -85,11 +85,11 @@ class Limited(Wrapper):
                     self._reasons[item_key("", item._replace(source=None))] = answer.reason  # asked without it
             while len(self._reasons) > REMEMBERED:
                 self._reasons.popitem(last=False)
-        parts = {
-            name: np.array([answer.parts.get(name, np.nan) for answer in answers], dtype=np.float64)
-            for name in getattr(self.reward, "part_names", ())
-        }
-        return np.array([answer.score for answer in answers], dtype=np.float64), parts
+        components = [
+            Component(name, weight, np.array([answer.components.get(name, np.nan) for answer in answers]))
+            for name, weight in self.weights.items()
+        ]
+        return np.array([answer.score for answer in answers], dtype=np.float64), components
 
     @property
     def signature(self) -> str:
@@ -242,9 +242,9 @@ def _warm(reward: Reward) -> _Answer:
 
 
 def _score(reward: Reward, item: Item) -> _Answer:
-    scores, each = in_parts(reward, item.inputs())
-    score, parts = float(scores[0]), {name: float(values[0]) for name, values in each.items()}
-    return _Answer(score, parts, None if score == score else reward.undefined(*item) or "no reason given")
+    (score,), components = score_components(reward, item.inputs())
+    values = {name: float(scores[0]) for name, _, scores in components}
+    return _Answer(float(score), values, None if score == score else reward.undefined(*item) or "no reason given")
 
 
 def _attempt(action: Callable[..., _Answer], *arguments: Any) -> _Answer:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from rewards.base import Reward
 from rewards.errors import RewardError
-from rewards.scoring import Inputs, in_parts
-from rewards.wrappers.parts import check_alone
+from rewards.scoring import Inputs, score_components
+from rewards.wrappers.inner import check_alone
 from rlsum.errors import UserError, option
 from rlsum.evaluation.rows import Floats
 from rlsum.records import Output, inputs_of
@@ -86,7 +86,7 @@ def best_of(reward: Reward, inputs: Inputs, samples: int) -> Floats:
     rows: dict[tuple[int, str], int] = {}
     for row, text in enumerate(inputs.candidates):
         rows.setdefault((row // samples, text), row)
-    each, _ = in_parts(reward, inputs._replace(references=None).take(list(rows.values())))
+    each, _ = score_components(reward, inputs._replace(references=None).take(list(rows.values())))
     scores = dict(zip(rows, each, strict=True))
     values = [scores[row // samples, text] for row, text in enumerate(inputs.candidates)]
     return np.array(values, dtype=np.float64).reshape(-1, samples)
@@ -110,7 +110,7 @@ def _agreement(reward: Reward, inputs: Inputs) -> Floats:
     i, j = others.nonzero()
     pairs = inputs.take(row[i].tolist())._replace(references=[[text] for text in texts[j]])
     scores = np.full(others.shape, np.nan)
-    scores[i, j], _ = in_parts(reward, pairs)
+    scores[i, j], _ = score_components(reward, pairs)
     weight = others * ~np.isnan(scores)
     total = (np.where(weight > 0, scores, 0.0) * weight).sum(1)
     with np.errstate(invalid="ignore"):  # 0 / 0: no pair is defined

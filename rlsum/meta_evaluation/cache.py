@@ -11,7 +11,7 @@ import numpy as np
 from rewards.base import Reward
 from rewards.scoring import check_scores, columns_for
 from rewards.wrappers.cached import Cached, Store, columns_key, content_key
-from rewards.wrappers.parts import depends_on_batch
+from rewards.wrappers.inner import depends_on_batch
 from rlsum.errors import UserError, option
 from rlsum.evaluation.rows import Floats
 from rlsum.judgments.records import Judgment

@@ -13,7 +13,7 @@ import numpy as np
 
 from rewards.base import Reward, Specs, Unavailable, complete, from_spec, labelled
 from rewards.references import Lists
-from rewards.scoring import CorpusCounts, Inputs, in_parts
+from rewards.scoring import CorpusCounts, Inputs, score_components
 from rewards.wrappers.cleaned import all_cleaned, some_raw
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Floats
@@ -190,4 +190,4 @@ def outputs_of(
 
 def score_column(reward: Reward, inputs: Inputs) -> Floats:
     """A reward's scores (n,) of n inputs. Raises RewardError where it returns another shape, or an infinite score."""
-    return in_parts(complete(reward), inputs)[0]
+    return score_components(complete(reward), inputs)[0]

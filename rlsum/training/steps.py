@@ -197,9 +197,10 @@ def divided(rollouts: Sequence[Rollout], sizes: Sequence[int], pad: int) -> list
         name: _split([getattr(rollout, name) for rollout in rollouts], sizes)
         for name in ("lengths", "rewards", "greedy_rewards", "advantages", "weights")
     }
-    parts = {
-        name: _split([rollout.reward_parts[name] for rollout in rollouts], sizes) for name in rollouts[0].reward_parts
-    }
+    components = [
+        (same[0], _split([one.scores for one in same], sizes))
+        for same in zip(*(rollout.components for rollout in rollouts), strict=True)
+    ]
     seconds = sum(rollout.reward_seconds for rollout in rollouts) / len(sizes)
     widths = [max(1, int(lengths.max())) for lengths in numbers["lengths"]]
     return [
@@ -207,7 +208,7 @@ def divided(rollouts: Sequence[Rollout], sizes: Sequence[int], pad: int) -> list
             Tokens(ids[i][:, :width], log_prob[i][:, :width]),
             **{name: parts[i] for name, parts in numbers.items()},
             start_log_prob=None if start_log_prob is None else start_log_prob[i][:, :width],
-            reward_parts={name: scores[i] for name, scores in parts.items()},
+            components=[one._replace(scores=scores[i]) for one, scores in components],
             reward_seconds=seconds,
         )
         for i, width in enumerate(widths)

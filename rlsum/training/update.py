@@ -14,8 +14,8 @@ i*k .. i*k+k-1 belong to article i. Padding has log-probability 0.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import repeat
 
 import numpy as np
@@ -24,7 +24,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rewards.base import Reward
-from rewards.scoring import Inputs, in_parts
+from rewards.scoring import Component, Inputs, score_components
 from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import PAD
 from rlsum.models.decoding import Sampling
@@ -73,7 +73,7 @@ class Rollout:
     old_log_prob    (B*k, W) of the samples in the first loss that reads them, so under the policy that drew them; None
                     before. Decoding has other kernels, so its log-probabilities are rounded otherwise
     scores          of samples (B*k, L) and references (B, T), if the samples were scored while they were drawn
-    reward_parts    (B, k) float64 by name, if the reward is a weighted sum: scores of its parts, not weighted
+    components      of a reward that is a weighted sum: names, weights, and scores (B, k), not weighted
     reward_seconds  that computing its rewards took
     """
 
@@ -86,7 +86,7 @@ class Rollout:
     start_log_prob: Tensor | None = None
     old_log_prob: Tensor | None = None
     scores: Scores | None = None
-    reward_parts: Mapping[str, np.ndarray] = field(default_factory=dict)
+    components: Sequence[Component] = ()
     reward_seconds: float = 0.0
 
     def log(self, batch: Batch) -> dict[str, Logged]:
@@ -95,7 +95,7 @@ class Rollout:
         greedy = self.greedy_rewards
         return {
             "reward": Mean.of(self.rewards),
-            **{f"reward/{name}": Mean.of(scores) for name, scores in self.reward_parts.items()},
+            **{f"reward/{name}": Mean.of(scores) for name, _, scores in self.components},
             **({} if greedy is None else {"baseline_reward": Mean.of(greedy)}),
             "reward_seconds": Total(self.reward_seconds),
             "sample_length": Mean.of(self.lengths),
@@ -197,11 +197,11 @@ class MixedStep:
             common_columns([row for _, batch, k in parts for row in batch.columns for _ in range(k)]),
         )
         begun = time.perf_counter()
-        rewards, summands = in_parts(self.reward, inputs)
+        rewards, components = score_components(self.reward, inputs)
         seconds = (time.perf_counter() - begun) / len(samples)
         cuts = np.cumsum([len(texts) for texts, _, _ in parts])[:-1]
         split = np.split(rewards, cuts)
-        split_summands = {name: np.split(scores, cuts) for name, scores in summands.items()}
+        split_components = [(one, np.split(one.scores, cuts)) for one in components]
         sample_rewards, greedy_rewards = split[: len(samples)], split[len(samples) :] or repeat(None, len(samples))
         return [
             Rollout(
@@ -211,7 +211,9 @@ class MixedStep:
                 greedy,
                 start_log_prob=part.start_log_prob,
                 scores=part.scores,
-                reward_parts={name: scores[i].reshape(-1, self.samples) for name, scores in split_summands.items()},
+                components=[
+                    one._replace(scores=scores[i].reshape(-1, self.samples)) for one, scores in split_components
+                ],
                 reward_seconds=seconds,
             )
             for i, (part, rewards, greedy) in enumerate(zip(samples, sample_rewards, greedy_rewards, strict=True))

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from rewards.base import Reward
-from rewards.scoring import in_parts
+from rewards.scoring import score_components
 from rlsum.data.batch import Batch
 from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Summarizer
@@ -83,7 +83,7 @@ def outputs_of(batch: Batch, texts: Sequence[str], system: str) -> Iterable[Outp
 def measure(
     outputs: Sequence[Output], rewards: Mapping[str, Reward], processes: Processes = ONE_PROCESS
 ) -> dict[str, float]:
-    """Mean of each reward, each part of a weighted reward and each property over the outputs where it is defined.
+    """Mean of each reward, each component of a weighted reward and each property over the outputs where it is defined.
 
     Every process has all outputs, scores its share of them and returns the means over all.
     """
@@ -91,10 +91,10 @@ def measure(
     blocks = [outputs[start : start + size] for start in range(0, len(outputs), size)]
     values = {}
     for name, reward in rewards.items():
-        found = processes.gather([in_parts(reward, inputs_of(block)) for block in processes.share(blocks)])
-        values[name] = mean_defined(np.concatenate([scores for scores, _ in found]))
-        for part in found[0][1]:
-            values[f"{name}/{part}"] = mean_defined(np.concatenate([parts[part] for _, parts in found]))
+        scored = processes.gather([score_components(reward, inputs_of(block)) for block in processes.share(blocks)])
+        values[name] = mean_defined(np.concatenate([scores for scores, _ in scored]))
+        for same in zip(*(components for _, components in scored), strict=True):
+            values[f"{name}/{same[0].name}"] = mean_defined(np.concatenate([one.scores for one in same]))
     return values | {name: mean_defined(column) for name, column in measure_properties(outputs).items()}
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import rewards
 from rewards.options import coerce
-from rewards.scoring import Inputs, headings, in_parts, short_signature
+from rewards.scoring import Inputs, headings, score_components, short_signature
 
 HEAVY = ("torch", "spacy", "ot", "transformers", "datasets", "nltk", "sacrebleu")
 
@@ -156,10 +156,10 @@ def endless(candidates):
 def test_an_infinite_score_is_refused_where_scores_are_used(text: str, spec: str) -> None:
     """In training, validation, scoring and the choice of samples alike; NaN is a score that is undefined."""
     reward = rewards.from_spec(spec.format(f"{__name__}:endless"))
-    scores, _ = in_parts(reward, Inputs(["defined", "undefined"]))
+    scores, _ = score_components(reward, Inputs(["defined", "undefined"]))
     np.testing.assert_array_equal(np.isnan(scores), [False, True])
     with pytest.raises(rewards.RewardError, match=f"endless is {re.escape(f'{float(text):g}')} for 1 of 3 candidates"):
-        in_parts(reward, Inputs(["defined", "undefined", text]))
+        score_components(reward, Inputs(["defined", "undefined", text]))
 
 
 def test_a_function_whose_first_argument_has_another_name_is_told_which() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rewards
-from rewards.scoring import VERSION, Inputs, in_parts
+from rewards.scoring import VERSION, Inputs, score_components
 from rewards.text.cleaning import NAME
 from rewards.wrappers.cleaned import Cleaned, all_cleaned
 
@@ -27,11 +27,11 @@ def test_scores_are_those_of_the_clean_texts(spec: str) -> None:
     assert cleaned.signature == f"cleaned|rules:{NAME}|reward:[{reward.signature}]|version:{VERSION}"
 
 
-def test_parts_and_the_score_of_the_corpus_are_kept() -> None:
+def test_components_and_the_score_of_the_corpus_are_kept() -> None:
     inputs, clean = Inputs(DEBRIS, [["The cat slept."]] * 3), Inputs(TEXTS, [["The cat slept."]] * 3)
-    total, parts = in_parts(rewards.load("cleaned(reward=weighted(rouge-1=0.5, rouge-2=0.5))"), inputs)
-    assert list(parts) == ["rouge-1", "rouge-2"]
-    assert total.tolist() == (0.5 * parts["rouge-1"] + 0.5 * parts["rouge-2"]).tolist()
+    total, components = score_components(rewards.load("cleaned(reward=weighted(rouge-1=0.5, rouge-2=0.25))"), inputs)
+    assert [(name, weight) for name, weight, _ in components] == [("rouge-1", 0.5), ("rouge-2", 0.25)]
+    assert total.tolist() == sum(weight * scores for _, weight, scores in components).tolist()
     bleu = rewards.load("bleu")
     assert Cleaned("bleu").corpus(inputs) == bleu.corpus(clean)  # type: ignore[misc, attr-defined]
     assert Cleaned("rouge-1").corpus is None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rewards
-from rewards.scoring import Inputs, in_parts
+from rewards.scoring import Inputs, score_components
 
 TEXTS = ["the cat sleeps", "a red house falls", "mayor", "the storm and the river", ""]
 REFERENCES = [["the cat runs"], ["the red house falls"], ["a mayor runs"], ["the river"], ["a cat"]]
@@ -64,23 +64,26 @@ class Counting(rewards.BaseReward):
         return np.array([float(len(text)) for text in inputs.candidates])
 
 
-def test_the_parts_of_a_sum_are_scored_once_and_named() -> None:
-    part = Counting()
-    reward = rewards.load("weighted", parts=[(part, -0.5), ("rouge-l", 2.0), ("rouge-l(stemmer=false)", 1.0)])
-    inputs = Inputs(TEXTS, REFERENCES)
-    total, parts = in_parts(reward, inputs)
-    assert part.calls == 1
-    assert list(parts) == ["counting", "rouge-l 2", "rouge-l 3"]
-    np.testing.assert_array_equal(parts["counting"], [len(text) for text in TEXTS])
-    np.testing.assert_array_equal(parts["rouge-l 2"], rewards.load("rouge-l")(TEXTS, REFERENCES))
-    np.testing.assert_allclose(total, -0.5 * parts["counting"] + 2 * parts["rouge-l 2"] + parts["rouge-l 3"])
+def test_components_have_names_weights_and_scores_and_are_scored_once() -> None:
+    counting = Counting()
+    reward = rewards.load("weighted", parts=[(counting, -0.5), ("rouge-l", 2.0), ("rouge-l(stemmer=false)", 1.0)])
+    total, components = score_components(reward, Inputs(TEXTS, REFERENCES))
+    assert counting.calls == 1
+    expected = [[len(text) for text in TEXTS]]
+    expected += [rewards.load("rouge-l", stemmer=stemmer)(TEXTS, REFERENCES) for stemmer in (True, False)]
+    for component, name, weight, scores in zip(
+        components, ("counting", "rouge-l 2", "rouge-l 3"), (-0.5, 2.0, 1.0), expected, strict=True
+    ):
+        assert component[:2] == (name, weight)
+        np.testing.assert_array_equal(component.scores, scores)
+    np.testing.assert_allclose(total, sum(weight * scores for _, weight, scores in components))
     np.testing.assert_array_equal(total, reward(TEXTS, REFERENCES))
     with pytest.raises(rewards.RewardError, match="not text"):
-        in_parts(reward, Inputs([None], [["a"]]))
+        score_components(reward, Inputs([None], [["a"]]))
 
 
-def test_a_reward_that_is_no_sum_has_no_parts() -> None:
-    for spec in ("rouge-l", "cached(reward=weighted(rouge-l=1))"):
-        scores, parts = in_parts(rewards.from_spec(spec), Inputs(TEXTS, REFERENCES))
-        np.testing.assert_array_equal(scores, rewards.load("rouge-l")(TEXTS, REFERENCES))
-        assert parts == {}
+@pytest.mark.parametrize("spec", ["rouge-l", "cached(reward=weighted(rouge-l=1))"])
+def test_a_reward_that_shows_no_sum_has_no_components(spec: str) -> None:
+    scores, components = score_components(rewards.from_spec(spec), Inputs(TEXTS, REFERENCES))
+    np.testing.assert_array_equal(scores, rewards.load("rouge-l")(TEXTS, REFERENCES))
+    assert components == []

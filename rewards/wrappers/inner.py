@@ -1,4 +1,4 @@
-"""A reward as an option of another one: built from its spec, or checked without loading anything."""
+"""The inner reward of a wrapper: built from its spec, or checked without loading anything."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ class Wrapper(BaseReward):
     def __init__(self, reward: Part) -> None:
         self.reward = made(reward)
         self.columns, self.optional_columns = columns_read([self.reward])
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """Those of the components of a weighted sum, by name."""
+        return getattr(self.reward, "weights", {})
 
     @property
     def heading(self) -> str:
