@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rlsum.compare.plots import draw_runs, read_metrics
+from rlsum.compare.report.training_curves import draw_runs, read_metrics
 
 
 def main() -> None:

@@ -78,9 +78,9 @@ def compare(
 def show_plan(comparison: Comparison, jobs: int, pilot: Path | None, gain: float) -> None:
     """Check a comparison and print its tasks, their cost, and the power for a gain in points."""
     from rlsum.compare import costs, preflight
-    from rlsum.compare.analyses.designs import pilot_variances
     from rlsum.compare.cells import cells_of
     from rlsum.compare.folder import Folder
+    from rlsum.compare.report.designs import pilot_variances
 
     variances = pilot_variances(pilot)
     folder, cells = Folder(comparison), cells_of(comparison)

@@ -15,11 +15,11 @@ import rewards
 from rewards.base import Unavailable
 from rewards.options import nearest
 from rlsum import config as configs
-from rlsum.compare.analyses.chain import chain
-from rlsum.compare.analyses.designs import GAIN, plan_blocks
 from rlsum.compare.cells import NONE, Cell, given_outputs
 from rlsum.compare.config import Choosing, Comparison, Decode
 from rlsum.compare.costs import DECODED, TIMED, Cost, continued
+from rlsum.compare.report.chain import chain
+from rlsum.compare.report.designs import GAIN, plan_blocks
 from rlsum.compare.scoring import read_unique
 from rlsum.config import Config
 from rlsum.data.corpus import load_corpus

@@ -15,7 +15,7 @@ from rlsum.compare import costs, preflight
 from rlsum.compare.cells import Cell, cells_of
 from rlsum.compare.config import Comparison
 from rlsum.compare.folder import Folder
-from rlsum.compare.report import write_report
+from rlsum.compare.report.page import write_report
 from rlsum.compare.status import watching
 from rlsum.compare.work import Work
 from rlsum.errors import UserError, option

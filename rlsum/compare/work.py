@@ -24,7 +24,7 @@ import yaml
 from rlsum import workers
 from rlsum.compare.cells import Cell, generate_command, train_command, typed
 from rlsum.compare.folder import STATE, Folder
-from rlsum.compare.plots import read_metrics
+from rlsum.compare.report.training_curves import read_metrics
 from rlsum.compare.scoring import score_file, up_to_date
 from rlsum.errors import UserError
 from rlsum.files import write_atomically

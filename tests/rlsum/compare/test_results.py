@@ -7,9 +7,9 @@ import comparisons
 import numpy as np
 import pytest
 
-from rlsum.compare.findings import findings
+from rlsum.compare.report.findings import findings
+from rlsum.compare.report.tables import cross_table
 from rlsum.compare.results import best, compare, gather, metric_means, property_means, unchanged
-from rlsum.compare.tables import cross_table
 
 GAINS = {"rouge-l": 0.2, "rouge-2": 0.2, "rouge-l.constant": -0.2, "oracle": 0.5}
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlsum.compare.analyses.overoptimization import (
+from rlsum.compare.config import Choosing
+from rlsum.compare.report.overoptimization import (
     Frontier,
     Path,
     below_since,
@@ -13,7 +14,6 @@ from rlsum.compare.analyses.overoptimization import (
     path,
     paths,
 )
-from rlsum.compare.config import Choosing
 from rlsum.compare.results import Results, System
 from rlsum.pages.pictures.drawing import Picture
 

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from rlsum.compare.findings import findings
-from rlsum.compare.reading import most_different
-from rlsum.compare.report import about, for_people, of_chain, write_report
+from rlsum.compare.report.findings import findings
+from rlsum.compare.report.page import about, for_people, of_chain, write_report
+from rlsum.compare.report.reading import most_different
+from rlsum.compare.report.tables import cross_table, verdict_table
 from rlsum.compare.results import gather
-from rlsum.compare.tables import cross_table, verdict_table
 from rlsum.errors import UserError
 from rlsum.pages.table import UNDEFINED
 from rlsum.pages.terminal import show

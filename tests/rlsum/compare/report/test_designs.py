@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from rlsum.compare.analyses.designs import (
+from rlsum.compare.report.designs import (
     DesignError,
     enough,
     estimates,

@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 
 from rewards.base import labelled
-from rlsum.compare import tables
-from rlsum.compare.analyses.chain import chain, chain_blocks
-from rlsum.compare.analyses.designs import power_blocks, to_values
-from rlsum.compare.analyses.overoptimization import Path as Validations
-from rlsum.compare.analyses.overoptimization import frontiers, overoptimization_blocks, paths
-from rlsum.compare.analyses.side_effects import equal_length_table
-from rlsum.compare.analyses.texts import read_texts
 from rlsum.compare.cells import NONE, START, Cell, commands_of, typed
-from rlsum.compare.findings import findings
 from rlsum.compare.folder import METRICS, RESULT, Folder
-from rlsum.compare.gains import gain_pictures
-from rlsum.compare.plots import draw_runs, read_metrics
-from rlsum.compare.reading import one_article, section_for_reading
+from rlsum.compare.report import tables
+from rlsum.compare.report.chain import chain, chain_blocks
+from rlsum.compare.report.designs import power_blocks, to_values
+from rlsum.compare.report.findings import findings
+from rlsum.compare.report.gains import gain_pictures
+from rlsum.compare.report.overoptimization import Path as Validations
+from rlsum.compare.report.overoptimization import frontiers, overoptimization_blocks, paths
+from rlsum.compare.report.reading import one_article, section_for_reading
+from rlsum.compare.report.side_effects import equal_length_table
+from rlsum.compare.report.texts import read_texts
+from rlsum.compare.report.training_curves import draw_runs, read_metrics
 from rlsum.compare.results import Contrast, Results, best, gather, metric_means, property_means
 from rlsum.pages.blocks import (
     Block,

@@ -6,7 +6,7 @@ import comparisons
 import numpy as np
 import pytest
 
-from rlsum.compare.gains import _span, by_seed, gain_pictures
+from rlsum.compare.report.gains import _span, by_seed, gain_pictures
 from rlsum.compare.results import gather
 from rlsum.pages.blocks import Beside
 

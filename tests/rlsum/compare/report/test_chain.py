@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rlsum.compare.analyses.chain import ChainError, Estimate, Link, agreements_of_order, chain, chain_blocks
+from rlsum.compare.report.chain import ChainError, Estimate, Link, agreements_of_order, chain, chain_blocks
 from rlsum.pages.pictures.drawing import Picture
 from rlsum.pages.table import Table
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rlsum.compare.plots import draw_runs, line, read_metrics, series
+from rlsum.compare.report.training_curves import draw_runs, line, read_metrics, series
 from rlsum.errors import RecordError
 from rlsum.pages.pictures.curves import look, smoothed
 
@@ -67,7 +67,7 @@ def test_pictures_are_drawn_light_and_dark_from_whatever_was_logged():
 
 def test_the_reward_is_drawn_in_the_colours_of_its_legend_and_greedy_summaries_only_where_they_are_scored(monkeypatch):
     drawn = {}
-    monkeypatch.setattr("rlsum.compare.plots.picture", lambda name, *of: drawn.update({name: of}))
+    monkeypatch.setattr("rlsum.compare.report.training_curves.picture", lambda name, *of: drawn.update({name: of}))
     without = [{key: value for key, value in row.items() if key != "baseline_reward"} for row in ROWS]
     draw_runs({"rloo": [without], "dr-grpo": [without]}, [])
     _, description, panels = drawn["reward"]

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from rlsum.compare.cells import START
 from rlsum.compare.config import Choosing
-from rlsum.compare.plots import Row
+from rlsum.compare.report.training_curves import Row
 from rlsum.compare.results import Results, System
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.trained.hierarchical import mean_difference, paired_table

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rlsum.compare.analyses.overoptimization import Path, below_since
 from rlsum.compare.cells import START
+from rlsum.compare.report.overoptimization import Path, below_since
 from rlsum.compare.results import Results, System
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.trained.equal_length import EqualLength, at_equal_length

@@ -2,8 +2,8 @@
 
 import comparisons
 
+from rlsum.compare.report.tables import costs, verdict_table
 from rlsum.compare.results import gather
-from rlsum.compare.tables import costs, verdict_table
 from rlsum.pages.table import UNDEFINED
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rlsum.compare.analyses.overoptimization import Path as Validations
-from rlsum.compare.analyses.side_effects import side_effects
-from rlsum.compare.analyses.texts import Read, findings_of_texts
+from rlsum.compare.report.overoptimization import Path as Validations
+from rlsum.compare.report.side_effects import side_effects
+from rlsum.compare.report.tables import Own, own_reward
+from rlsum.compare.report.texts import Read, findings_of_texts
 from rlsum.compare.results import Results, best, mean_of, unchanged
-from rlsum.compare.tables import Own, own_reward
 from rlsum.pages.table import SCALE, joined, p_words
 
 

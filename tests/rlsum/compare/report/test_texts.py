@@ -5,8 +5,8 @@ from __future__ import annotations
 import comparisons
 import pytest
 
-from rlsum.compare.analyses.texts import findings_of_texts, limits_of, read_texts
-from rlsum.compare.findings import findings
+from rlsum.compare.report.findings import findings
+from rlsum.compare.report.texts import findings_of_texts, limits_of, read_texts
 from rlsum.compare.results import gather
 from rlsum.records import Output, write_outputs
 

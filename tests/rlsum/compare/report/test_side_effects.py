@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlsum.compare.analyses.overoptimization import Path
-from rlsum.compare.analyses.side_effects import equal_length_table, side_effects
+from rlsum.compare.report.overoptimization import Path
+from rlsum.compare.report.side_effects import equal_length_table, side_effects
 from rlsum.compare.results import Results, System, contrasts
 
 ARTICLES = 200

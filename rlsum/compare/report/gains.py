@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlsum.compare.analyses.side_effects import LENGTH
 from rlsum.compare.cells import START
+from rlsum.compare.report.side_effects import LENGTH
 from rlsum.compare.results import Contrast, Results, System
 from rlsum.evaluation.rows import Floats
 from rlsum.pages.blocks import Beside, Block, Paragraph
