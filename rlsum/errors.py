@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,8 +23,13 @@ class ConfigError(UserError):
     """An invalid configuration; the message lists every fault with its key and the fix."""
 
 
-class FullDisk(UserError):
-    """No room is left on a device; what was written before is kept."""
+def disk_full(error: BaseException | None) -> bool:
+    """Whether an error, or one that it came from, says that there is no room on the disk."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 @contextmanager

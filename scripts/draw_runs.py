@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rlsum.compare.report.training_curves import draw_runs, read_metrics
+from rlsum.compare.folder import read_metrics
+from rlsum.compare.report.training_curves import draw_runs
 
 
 def main() -> None:

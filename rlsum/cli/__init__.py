@@ -6,11 +6,15 @@ import logging
 import os
 import sys
 
+from rlsum.errors import disk_full
 from rlsum.names import fix, foreign
 
 
 def main() -> None:
-    """Run the command line; errors of the user's making, impossible file names too, are one line and exit code 2."""
+    """Run the command line; errors of the user's making, impossible file names too, are one line and exit code 2.
+
+    A full disk has the exit code ``os.EX_TEMPFAIL``: what asked for the command may ask again.
+    """
     if not sys.stderr.isatty():  # in a log, every redraw of a bar would be a line; datasets looks when it is imported
         os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
     _notice_foreign_packages()
@@ -20,14 +24,17 @@ def main() -> None:
     notices.setLevel(logging.INFO)
     notices.handlers[:] = [logging.StreamHandler(sys.stderr)]
 
+    code = 2
     try:
         app()  # ends the process
     except USER_ERRORS as error:
         reason: str | None = str(error)
+        code = os.EX_TEMPFAIL if disk_full(error) else code
     except OSError as error:
-        if error.filename is None:
+        code = os.EX_TEMPFAIL if disk_full(error) else code
+        if error.filename is None and code == 2:
             raise
-        reason = f"{error.filename}: {error.strerror}"
+        reason = ": ".join(filter(None, (error.filename, error.strerror)))
     except ModuleNotFoundError as error:
         from rewards.errors import missing_package  # not before it is known that this package is ours
 
@@ -37,7 +44,7 @@ def main() -> None:
         if reason.endswith("[contextual]'"):  # the commands that train need more
             reason = reason.replace("contextual", "train")
     print(f"rlsum: {reason}", file=sys.stderr)
-    sys.exit(2)
+    sys.exit(code)
 
 
 def _notice_foreign_packages() -> None:

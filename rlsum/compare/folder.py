@@ -15,8 +15,9 @@ import yaml
 from rlsum.compare import config as configs
 from rlsum.compare.cells import Cell, methods_of, outputs_file
 from rlsum.compare.config import RECORD, Comparison, Simulated
-from rlsum.errors import UserError
+from rlsum.errors import RecordError, UserError
 from rlsum.files import write_atomically
+from rlsum.readers import jsonl
 from rlsum.records import Output, write_outputs
 from rlsum.simulation.policies import lead, oracle
 from rlsum.simulation.stories import stories, write_corpus
@@ -209,6 +210,18 @@ def differences(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         for name, (before, after) in shared.items():
             lines += _unequal(name, before, after)
     return lines
+
+
+def read_metrics(run: str | Path) -> list[dict[str, Any]]:
+    """The rows of ``run/metrics.jsonl``, in order.
+
+    An incomplete last line, which a killed run leaves, is ignored. Raises RecordError for any other broken line.
+    """
+    rows = list(jsonl(Path(run) / METRICS))
+    for row in rows[:-1]:
+        if row.problem:
+            raise RecordError(f"{row.where}: {row.problem}")
+    return [row.fields for row in rows if not row.problem]
 
 
 def last_update(path: Path) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import shlex
 import signal
@@ -23,8 +22,7 @@ import yaml
 
 from rlsum import workers
 from rlsum.compare.cells import Cell, generate_command, train_command, typed
-from rlsum.compare.folder import STATE, Folder
-from rlsum.compare.report.training_curves import read_metrics
+from rlsum.compare.folder import STATE, Folder, read_metrics
 from rlsum.compare.scoring import score_file, up_to_date
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
@@ -240,13 +238,13 @@ def interrupted_by_sigterm() -> Iterator[None]:
 
 
 def failure(command: Sequence[str], code: int, printed: str) -> UserError:
-    """Why a command failed: its own message, or the end of what it printed."""
-    lines = [line for line in printed.splitlines() if line.strip()]
-    messages = [number for number, line in enumerate(lines) if line.startswith("rlsum: ")]
+    """Why a command failed: its own message, or the end of what it printed. What passes is CommandStopped."""
     what = f"rlsum {shlex.join(command[:2])}"
     if code < 0:
         return CommandStopped(f"{what}: killed by signal {-code} (out of memory?); start the comparison again")
     if code > 128:  # a training that was asked to stop has saved its state
         return CommandStopped(f"{what}: stopped by signal {code - 128}; start the comparison again")
+    lines = [line for line in printed.splitlines() if line.strip()]
+    messages = [number for number, line in enumerate(lines) if line.startswith("rlsum: ")]
     text = "\n".join([f"{what}: exit code {code}", *(lines[messages[-1] :] if messages else lines[-6:])])
-    return CommandStopped(text) if os.strerror(errno.ENOSPC) in text else CellFailed(text)
+    return CommandStopped(text) if code == os.EX_TEMPFAIL else CellFailed(text)

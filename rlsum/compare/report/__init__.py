@@ -1,1 +1,1 @@
-"""What a comparison shows beyond its tables: over-optimisation, power, and the chain from agreement to preference."""
+"""What a comparison shows: its findings, tables, pictures and texts, as blocks of a page."""

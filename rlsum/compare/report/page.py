@@ -1,32 +1,28 @@
-"""The report of a comparison: blocks for every format, and the numbers as CSV and JSON."""
+"""The report of a comparison: its blocks, and the files of every format."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rewards.base import labelled
 from rlsum.compare.cells import NONE, START, Cell, commands_of, typed
-from rlsum.compare.folder import METRICS, RESULT, Folder
+from rlsum.compare.folder import METRICS, RESULT, Folder, read_metrics
 from rlsum.compare.report import tables
 from rlsum.compare.report.chain import chain, chain_blocks
-from rlsum.compare.report.designs import power_blocks, to_values
+from rlsum.compare.report.designs import power_blocks
 from rlsum.compare.report.findings import findings
 from rlsum.compare.report.gains import gain_pictures
+from rlsum.compare.report.numbers import numbers, to_csv, to_json
 from rlsum.compare.report.overoptimization import Path as Validations
 from rlsum.compare.report.overoptimization import frontiers, overoptimization_blocks, paths
 from rlsum.compare.report.reading import one_article, section_for_reading
 from rlsum.compare.report.side_effects import equal_length_table
 from rlsum.compare.report.texts import read_texts
-from rlsum.compare.report.training_curves import draw_runs, read_metrics
-from rlsum.compare.results import Contrast, Results, best, gather, metric_means, property_means
+from rlsum.compare.report.training_curves import draw_runs
+from rlsum.compare.results import Results, best, gather
 from rlsum.pages.blocks import (
     Block,
     Bullets,
@@ -42,7 +38,6 @@ from rlsum.pages.latex import to_latex
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html, write
 from rlsum.readers import json_object
-from rlsum.records import finite
 
 
 def write_report(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
@@ -187,62 +182,3 @@ def commands(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
     lines = [shlex.join(typed(of, command)) for cell in cells for command in commands_of(of, cell, cells)]
     note = "The configurations are in the folder of the comparison. A run that exists must be moved away first."
     return [Paragraph(note, small=True), Fold("Commands", (Bullets(lines, "code"),))]
-
-
-# ---- numbers --------------------------------------------------------------------------------------------------------
-
-
-def to_csv(results: Sequence[Results]) -> str:
-    """A line for each way of decoding, system, seed and metric or property: raw mean and number of articles."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(("decoding", "system", "kind", "seed", "metric", "mean", "articles"))
-    for each in results:
-        for system in each.systems.values():
-            for name, values in {**system.metrics, **system.properties}.items():
-                seeds = each.seeds if len(values) == len(each.seeds) else ("",)
-                for seed, column in zip(seeds, values, strict=True):
-                    known = column[~np.isnan(column)]
-                    mean = f"{known.mean():.6f}" if len(known) else ""
-                    rows.writerow((each.method, system.name, system.kind, seed, name, mean, len(known)))
-    return text.getvalue()
-
-
-def to_json(results: Sequence[Results]) -> str:
-    """Means with intervals and all differences; raw scores, not times 100; what is undefined is null."""
-    return json.dumps(numbers(results), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def numbers(results: Sequence[Results]) -> Any:
-    """What results.json holds, the main way of decoding first."""
-    data = [
-        {
-            "decoding": each.method,
-            "seeds": each.seeds,
-            "articles": len(each.ids),
-            "systems": [
-                {
-                    "system": system.name,
-                    "title": system.title,
-                    "kind": system.kind,
-                    "reward": system.reward,
-                    "metrics": {name: mean._asdict() for name, mean in metric_means(each, system).items()},
-                    "properties": {name: mean._asdict() for name, mean in property_means(system).items()},
-                }
-                for system in each.systems.values()
-            ],
-            "differences": [_numbers(test) for tests in each.against.values() for test in tests],
-            "variances": to_values(each),
-            "missing": [{"cell": cell, "metric": name, "reason": why} for (cell, name), why in each.missing.items()],
-            "failed": each.failed,
-            "signatures": each.signatures,
-        }
-        for each in results
-    ]
-    return finite(data)
-
-
-def _numbers(test: Contrast) -> dict[str, object]:
-    found = test.difference
-    numbers = {name: getattr(found, name) for name in ("mean", "low", "high", "p", "p_holm", "seeds", "articles")}
-    return {"system": test.system, "other": test.other, "metric": test.metric, **numbers}

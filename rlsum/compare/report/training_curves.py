@@ -9,16 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rlsum.errors import RecordError
 from rlsum.pages.pictures.curves import Curve, Panel, look, picture
 from rlsum.pages.pictures.drawing import Picture
-from rlsum.readers import jsonl
 from rlsum.scoring.properties import PROPERTIES
 
 Row = Mapping[str, Any]
@@ -27,18 +24,6 @@ Looks = Mapping[str, tuple[str, bool]]  # name -> colour, and whether its lines 
 Line = tuple[NDArray[np.float64], NDArray[np.float64], tuple[NDArray[np.float64], NDArray[np.float64]] | None]
 
 GREEDY = "baseline_reward"  # in logs of trainings that score greedy summaries, too
-
-
-def read_metrics(run: str | Path) -> list[dict[str, Any]]:
-    """The rows of ``run/metrics.jsonl``, in order.
-
-    An incomplete last line, which a killed run leaves, is ignored. Raises RecordError for any other broken line.
-    """
-    reads = list(jsonl(Path(run) / "metrics.jsonl"))
-    for read in reads[:-1]:
-        if read.problem:
-            raise RecordError(f"{read.where}: {read.problem}")
-    return [read.fields for read in reads if not read.problem]
 
 
 def series(rows: Sequence[Row], kind: str, key: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

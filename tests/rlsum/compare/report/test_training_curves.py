@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rlsum.compare.report.training_curves import draw_runs, line, read_metrics, series
+from rlsum.compare.folder import read_metrics
+from rlsum.compare.report.training_curves import draw_runs, line, series
 from rlsum.errors import RecordError
 from rlsum.pages.pictures.curves import look, smoothed
 

@@ -1,0 +1,71 @@
+"""The numbers of a comparison as CSV and JSON: raw scores, not times 100."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rlsum.compare.report.designs import to_values
+from rlsum.compare.results import Contrast, Results, metric_means, property_means
+from rlsum.records import finite
+
+
+def to_csv(results: Sequence[Results]) -> str:
+    """A line for each way of decoding, system, seed and metric or property: raw mean and number of articles."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("decoding", "system", "kind", "seed", "metric", "mean", "articles"))
+    for each in results:
+        for system in each.systems.values():
+            for name, values in {**system.metrics, **system.properties}.items():
+                seeds = each.seeds if len(values) == len(each.seeds) else ("",)
+                for seed, column in zip(seeds, values, strict=True):
+                    known = column[~np.isnan(column)]
+                    mean = f"{known.mean():.6f}" if len(known) else ""
+                    rows.writerow((each.method, system.name, system.kind, seed, name, mean, len(known)))
+    return text.getvalue()
+
+
+def to_json(results: Sequence[Results]) -> str:
+    """Means with intervals and all differences; raw scores, not times 100; what is undefined is null."""
+    return json.dumps(numbers(results), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def numbers(results: Sequence[Results]) -> Any:
+    """What results.json holds, the main way of decoding first."""
+    data = [
+        {
+            "decoding": each.method,
+            "seeds": each.seeds,
+            "articles": len(each.ids),
+            "systems": [
+                {
+                    "system": system.name,
+                    "title": system.title,
+                    "kind": system.kind,
+                    "reward": system.reward,
+                    "metrics": {name: mean._asdict() for name, mean in metric_means(each, system).items()},
+                    "properties": {name: mean._asdict() for name, mean in property_means(system).items()},
+                }
+                for system in each.systems.values()
+            ],
+            "differences": [_numbers(test) for tests in each.against.values() for test in tests],
+            "variances": to_values(each),
+            "missing": [{"cell": cell, "metric": name, "reason": why} for (cell, name), why in each.missing.items()],
+            "failed": each.failed,
+            "signatures": each.signatures,
+        }
+        for each in results
+    ]
+    return finite(data)
+
+
+def _numbers(test: Contrast) -> dict[str, object]:
+    found = test.difference
+    numbers = {name: getattr(found, name) for name in ("mean", "low", "high", "p", "p_holm", "seeds", "articles")}
+    return {"system": test.system, "other": test.other, "metric": test.metric, **numbers}
