@@ -84,7 +84,7 @@ def false_claims(scores: Sequence[Floats], others: Sequence[Sequence[Floats]]) -
     ]
     top = max(scores, key=np.mean)
     alone = [
-        any(all(test.p <= ALPHA for test in of) for of in tests),
+        any(test.p <= ALPHA for of in tests for test in of),
         any(all(p_no_worse(test.components, MARGIN) <= ALPHA for test in of) for of in lost),
         any(test.mean < 0 and test.p <= ALPHA for test in falls),
         any(compare_systems(top, each).p <= ALPHA for each in scores if each is not top),
