@@ -22,6 +22,8 @@ Built = TypeVar("Built")
 
 TRUE, FALSE, NONE = ("true", "yes", "on", "1"), ("false", "no", "off", "0"), ("none", "null", "")
 
+BOUNDS = {"ge": ">= {:g}", "gt": "> {:g}", "le": "<= {:g}", "lt": "< {:g}"}
+
 
 def bind(name: str, build: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """``options`` as the annotations of ``build`` ask. Raises RewardError for an unknown, missing or wrong option."""
@@ -68,6 +70,12 @@ def meanings(kind: type) -> dict[str, str]:
                 case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(meaning))):
                     found[name] = " ".join(meaning.split())
     return found
+
+
+def range_of(field: Any) -> str:
+    """The bounds of a field of pydantic, such as ``>= 0, < 1``; "" without any."""
+    bounds = [(text, getattr(limit, name, None)) for limit in field.metadata for name, text in BOUNDS.items()]
+    return ", ".join(text.format(bound) for text, bound in bounds if bound is not None)
 
 
 def parameters(name: str, build: Callable[..., Any]) -> dict[str, inspect.Parameter]:

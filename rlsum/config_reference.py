@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from rewards.options import meanings
+from rewards.options import meanings, range_of
 from rlsum.config import Config, DataConfig, Training, VocabularyConfig
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.sizes import LoraConfig, PointerGeneratorConfig, Seq2SeqConfig
@@ -28,7 +28,6 @@ SECTIONS: dict[str, type] = {
     "decoding": Decoding,
     "sampling": Sampling,
 }
-BOUNDS = {"ge": ">= {:g}", "gt": "> {:g}", "le": "<= {:g}", "lt": "< {:g}"}
 LINE = re.compile(r"^([a-z_]+(?:, [a-z_]+)*) {2,}(\S.*)$")
 
 
@@ -56,7 +55,7 @@ def keys_of(kind: Any) -> list[Key]:
     """The keys of a dataclass of pydantic that have a string under them."""
     fields, explained = kind.__pydantic_fields__, meanings(kind) or _table(kind)
     return [
-        Key(name, _default(field), _values(field.annotation), _range(field), explained[name])
+        Key(name, _default(field), _values(field.annotation), range_of(field), explained[name])
         for name, field in fields.items()
         if name in explained
     ]
@@ -94,8 +93,3 @@ def _values(hint: Any) -> tuple[str, ...]:
     if get_origin(hint) is Literal:
         return tuple(str(value) for value in get_args(hint))
     return next((values for member in get_args(hint) if (values := _values(member))), ())
-
-
-def _range(field: FieldInfo) -> str:
-    bounds = [(text, getattr(limit, name, None)) for limit in field.metadata for name, text in BOUNDS.items()]
-    return ", ".join(text.format(bound) for text, bound in bounds if bound is not None)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import inspect
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from rich.console import Console
@@ -14,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from rich.text import Text
 
-from rewards.options import nearest
+from rewards.options import meanings, nearest, range_of
 from rlsum.api import STANDARD as STANDARD
 from rlsum.cli.reading import Language as Language
 from rlsum.errors import UserError
@@ -25,8 +28,6 @@ if TYPE_CHECKING:
     from rlsum.config_reference import Key
     from rlsum.meta_evaluation.report import MetaEvaluation
     from rlsum.scoring.evaluation import Evaluation
-
-Made = TypeVar("Made")
 
 JUDGMENTS = "Judgments: JSONL or a table, hf://owner/name, or NAME:PATH for public data."
 
@@ -43,9 +44,48 @@ OutFolder = Annotated[
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")]
 
 
-def arguments(kind: type[Made], options: Mapping[str, Any]) -> Made:
-    """A dataclass from a command's options, its ``locals()``, by the names of the fields."""
-    return kind(**{field.name: options[field.name] for field in fields(kind)})  # type: ignore[arg-type]
+def with_options(kind: type, *others: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command an option for each field of a dataclass of pydantic, which it gets as its parameter ``how``.
+
+    The string under a field is its help; a field without one is explained, and bounded, in one of the ``others``.
+    """
+    made = {name: _parameter(name, kind, others) for name in kind.__pydantic_fields__}  # type: ignore[attr-defined]
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True).parameters
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            how = kind(**{name: given.pop(name) for name in made})
+            command(**given, how=how)
+
+        parameters = [part for name, one in own.items() for part in (made.values() if name == "how" else [one])]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return run
+
+    return decorated
+
+
+def _parameter(name: str, kind: Any, others: Sequence[Any]) -> inspect.Parameter:
+    """A field as an option of the command line."""
+    field, explained, end = kind.__pydantic_fields__[name], meanings(kind).get(name), ""
+    bounded = field
+    if explained is None:  # a section whose own default is None follows another one
+        other = next(
+            each for each in others if getattr(each.__pydantic_fields__.get(name), "default", None) is not None
+        )
+        explained, bounded, end = meanings(other)[name], other.__pydantic_fields__[name], "; default: the run's"
+    least = next((limit.ge for limit in bounded.metadata if hasattr(limit, "ge")), None)
+    limits = range_of(bounded) if least is None else ""  # typer shows a least value itself
+    text = re.sub("``(.*?)``", lambda match: f"`--{match[1].replace('_', '-')}`", explained)
+    text = "; ".join(filter(None, [f"{text[0].upper()}{text[1:]}", limits])) + f"{end}."
+    members = [member for member in get_args(field.annotation) if member is not NoneType]
+    hint: Any = next((member for member in members if get_origin(member) is Literal), members[0] if members else None)
+    annotation = hint | None if members else field.annotation
+    shown = typer.Option(help=text, min=least, metavar=field.title)
+    kept = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kept, default=field.default, annotation=Annotated[annotation, shown])
 
 
 def chosen(option: str, written: str, known: tuple[str, ...]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,7 +71,7 @@ def init(
 
     Raises UserError before anything is written.
     """
-    from rlsum.data.look import leads, look, overlap, splits_of
+    from rlsum.data.look import leads, look, overlap, split, splits_of
     from rlsum.drafts import draft
     from rlsum.drafts.pretrained import pretrained as facts
     from rlsum.records import write_outputs
@@ -86,12 +86,15 @@ def init(
     found = look(files.get("train", data), *columns, language)
     for path in (*(Path(f"{name}{end}.yaml") for end in ENDS), lead := folder / "lead.jsonl", *written.values()):
         check_free("name", path, overwrite)
+    parts, by = ({}, "") if files else split(found)
     notes = [*_notes(found, start)]
     if files:
         notes += [f"{both:,} articles are in {pair}" for pair, both in overlap(files, found).items()]
     else:
-        files, (found, told) = written, _divided(found, written)
-        notes.append(told)
+        notes.append(f"parts: {', '.join(f'{len(rows):,} {part}' for part, rows in parts.items())}, {by}")
+        files, found = written, replace(found, rows=len(parts["train"]))
+    for part, rows in parts.items():
+        write_lines(written[part], (json.dumps(row, ensure_ascii=False, default=str) for row in rows))
     test = files.get("test", files["valid"])
     sentences, outputs = leads(test, found)
     write_outputs(lead, outputs)
@@ -100,17 +103,6 @@ def init(
     for end, text in texts.items():
         Path(f"{name}{end}.yaml").write_text(text, encoding="utf-8")
     return Drafted(name, test, found.language, (*notes, *_few(found, start)))
-
-
-def _divided(found: Look, written: Mapping[str, Path]) -> tuple[Look, str]:
-    """Write the parts of one file; the look at it as train, and what was done."""
-    from rlsum.data.look import split
-
-    parts, by = split(found)
-    for part, rows in parts.items():
-        write_lines(written[part], (json.dumps(row, ensure_ascii=False, default=str) for row in rows))
-    counts = ", ".join(f"{len(rows):,} {part}" for part, rows in parts.items())
-    return replace(found, rows=len(parts["train"])), f"parts: {counts}, {by}"
 
 
 def _notes(found: Look, start: Pretrained | None) -> Iterator[str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from pydantic import Field, ValidationError
+from pydantic.dataclasses import dataclass
+
 from rewards.references import Lists
 from rlsum.errors import UserError, option
+from rlsum.objective import STRICT
 
 if TYPE_CHECKING:
     from rlsum.generation.choosing import SampleChoice
@@ -18,15 +21,11 @@ if TYPE_CHECKING:
 SEARCHING, DRAWING = ("beam", "length_penalty", "early_stopping"), ("temperature", "top_k", "top_p")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Generating:
     """How to decode and what to read. None: as the run did, or for a pretrained model as its own files say.
 
-    ``beam`` (1: greedy), ``max_length``, ``min_length`` in tokens, ``length_penalty`` (rank by log p / length ** it),
-    ``early_stopping`` (when a beam is done) and ``block_ngrams`` (0: off) are of the search; ``temperature``, ``top_k``
-    (0: all), ``top_p`` and ``seed`` of samples. ``best_of`` takes, of so many samples, the best ``by`` a reward that
-    reads no references; ``mbr`` the one of ``samples`` with the best mean reward against the others. ``prefix``,
-    ``line_break``, ``max_source`` and ``global_attention`` are for a pretrained model without a run.
+    Options of decoding without a string under them are those of the sections ``decoding`` and ``sampling``.
     """
 
     beam: int | None = None
@@ -36,27 +35,46 @@ class Generating:
     early_stopping: bool | Literal["true", "false", "never"] | None = None
     block_ngrams: int | None = None
     method: Literal["beam", "sample"] | None = None
-    best_of: int | None = None
-    by: str | None = None
-    mbr: str | None = None
-    samples: int | None = None
+    """beam search, or a sample of each article; default: beam"""
+    best_of: int | None = Field(default=None, ge=1, title="N")
+    """of N samples of each article, the best by ``by``"""
+    by: str | None = Field(default=None, title="REWARD")
+    """with ``best_of``: it reads no references"""
+    mbr: str | None = Field(default=None, title="REWARD")
+    """of ``samples``, the one with the best mean reward against the others"""
+    samples: int | None = Field(default=None, ge=2, title="N")
+    """with ``mbr``: samples an article"""
     temperature: float | None = None
     top_k: int | None = None
     top_p: float | None = None
-    seed: int = 1
+    seed: int = Field(default=1, ge=0)
+    """seed of samples"""
     prefix: str | None = None
+    """text before every article; default: the model's; not with a run"""
     line_break: str | None = None
-    max_source: int | None = None
+    """end of a line in summaries; default: `<n>` or a space; not with a run"""
+    max_source: int | None = Field(default=None, ge=1)
+    """most tokens of an article; default: the model's limit; not with a run"""
     global_attention: Literal["none", "first"] | None = None
+    """tokens with global attention; default: first for LED; not with a run"""
     split: str = "test"
+    """split to read, if INPUT has splits"""
     id_column: str | None = None
+    """column of the ids; default: the run's"""
     source_column: str | None = None
+    """column of the articles; default: the run's"""
     reference_column: str | None = None
+    """column of the summaries; default: the run's, if INPUT has it"""
     reference_lists: Lists | None = None
-    limit: int | None = None
+    """what a list of texts in a column of references is, where its name does not say so"""
+    limit: int | None = Field(default=None, ge=1)
+    """read only the first articles"""
     system: str | None = None
-    batch_size: int = 16
+    """name of the system in the records; default: the run's"""
+    batch_size: int = Field(default=16, ge=1)
+    """articles decoded together"""
     device: str | None = None
+    """device, such as cpu or cuda; default: cuda if available"""
 
     def given(self, *names: str) -> dict[str, Any]:
         """Those of the options ``names`` that are not None."""
@@ -73,25 +91,18 @@ def decoding_of(trained: Decoding, how: Generating, sampled: bool = False) -> De
         if (value := getattr(how, name)) is not None:
             other, method = ("sampling", "beam") if sampled else ("beam search", "sample")
             raise UserError(f"{option(name, value)}: not with {other}; use {option('method', method)}")
-    if how.length_penalty is not None and not math.isfinite(how.length_penalty):
-        raise UserError(f"{option('length_penalty', how.length_penalty)}: must be a finite number; 1 is usual")
-    if how.temperature is not None and not 0 < how.temperature < math.inf:
-        raise UserError(
-            f"{option('temperature', how.temperature)}: must be a finite number above 0; 1 is the model's distribution"
-        )
-    if how.top_p is not None and not 0 < how.top_p <= 1:
-        raise UserError(f"{option('top_p', how.top_p)}: must be above 0 and at most 1, which keeps all tokens")
-    if str(how.early_stopping).lower() not in ("none", "true", "false", "never"):
-        raise UserError(
-            f"{option('early_stopping', how.early_stopping)}: must be true, false or never, as in transformers"
-        )
     names = (*SEARCHING, *DRAWING, "max_length", "min_length", "block_ngrams")
     options = {**asdict(trained), **how.given(*names)}
     shortest, longest = options["min_length"], options["max_length"]
     if shortest >= longest:
         fix = f"must be smaller than the maximum of {longest}; raise {option('max_length')}"
         raise UserError(f"{option('min_length', shortest)}: {fix}")
-    decoding = replace(trained, **options)
+    try:
+        decoding = replace(trained, **options)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        name, problem = str(fault["loc"][0]), fault["msg"].replace("Input should be", "must be")
+        raise UserError(f"{option(name, options[name])}: {problem}") from error
     return replace(decoding, method="sample", samples=1) if sampled else decoding.searching()
 
 

@@ -8,17 +8,18 @@ import doctest
 import json
 import sys
 import textwrap
+import types
 from pathlib import Path
 
 import judged
 import numpy as np
 import pytest
-import tiny
 
 import rewards
 from rlsum import api
 from rlsum.errors import RecordError, UserError
 from rlsum.judgments.records import write_jsonl
+from rlsum.simulation.stories import stories
 
 CLI = Path(api.__file__).parent / "cli"
 REFERENCES = ["the jury agreed in two hours", ["it rained all day", "rain"], "a storm hit the town"]
@@ -107,26 +108,27 @@ def test_an_explanation_is_numbers_a_page_and_a_file(tmp_path):
 def test_the_examples_run_and_notebooks_show_pictures(tmp_path, monkeypatch):
     """Those of `train` and `generate`, in the folder of a user's table."""
     monkeypatch.chdir(tmp_path)
-    rows = [(source, text) for source, text in tiny.stories(24)]
+    rows = [(" ".join(story.article), " ".join(story.highlights)) for story in stories(1, "train", 24)]
     with Path("articles.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("text", "summary"), *rows])
-    names = {name: getattr(api, name) for name in ("init", "train", "generate", "Generating")}
+    notebook = types.ModuleType("__main__")
+    vars(notebook).update({name: getattr(api, name) for name in ("init", "train", "generate", "Generating")})
+    monkeypatch.setitem(sys.modules, "__main__", notebook)
     for function in (api.train, api.generate):
         text = textwrap.dedent(f"    {function.__doc__}")
-        example = doctest.DocTestParser().get_doctest(text, names, function.__name__, None, 0)
+        example = doctest.DocTestParser().get_doctest(text, {}, function.__name__, None, 0)
+        example.globs = vars(notebook)
         assert example.examples
-        result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, clear_globs=False)
-        assert result.failed == 0
-        names |= example.globs
-    written = api.generate("runs/articles", "articles-data/test.jsonl", "out.jsonl", api.Generating(limit=2))
-    run = names["run"]
+        assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, clear_globs=False).failed == 0
+    written = api.Generated(Path("out.jsonl"), "articles", 2)
+    run = notebook.run
     assert 4 in run.to_frame()["step"].tolist()
     assert run._repr_html_().count("<img") == 1
     assert "<h" in written._repr_html_() or written.outputs[0].candidate[:5] in written._repr_html_()
-    assert "parts: 16 train" in repr(names["drafted"])
+    assert "train, 2 valid, 2 test" in repr(notebook.drafted)  # in repr(notebook.drafted)
     assert written.to_frame()["system"].unique().tolist() == ["articles"]
     assert repr(api.describe("rouge-l")).startswith("rouge-l: ")
-    # from the command line, which does not have the function
+    del notebook.short  # as on the command line
     with pytest.raises(rewards.RewardError, match="script or notebook"):
         rewards.from_spec("__main__:short")
 
