@@ -148,7 +148,7 @@ def correlate(
     metrics: Specs = "rouge-1,rouge-2,rouge-l",
     *,
     language: str | None = None,
-    score: str = "overall",
+    score: str | None = None,
     layout: JudgmentColumns | None = None,
     lower_is_better: Sequence[str] = (),
     clean: bool = False,
@@ -165,12 +165,12 @@ def correlate(
 ) -> MetaEvaluation:
     """How well metrics agree with people: correlations with intervals, and tests between metrics.
 
-    ``score``: the human score. ``layout``, ``lower_is_better``: as of `judgments`. ``clean``: as of `evaluate`.
+    ``score``: the human score, by default `overall`, or the only one. ``layout``, ``lower_is_better``: as of `judgments`. ``clean``: as of `evaluate`.
     ``average``: correlate within each group, and average over groups or rows. ``length``: text lengths to compare with.
     ``cache``: a folder that keeps scores, "default" for that of the command line. ``language``: as of `evaluate`.
     """
     import rewards
-    from rlsum.judgments.orientation import oriented
+    from rlsum.judgments.orientation import human_score
     from rlsum.meta_evaluation.cache import default_folder, scores_file
     from rlsum.meta_evaluation.evaluation import Choices, check_choices, meta_evaluate
     from rlsum.meta_evaluation.report import MetaEvaluation
@@ -188,7 +188,7 @@ def correlate(
         done[label] += more
         advance(label, done[label], total)
 
-    human = oriented(score, lower_is_better)
+    judged, human = human_score(judged, score, lower_is_better)
     table = scored(judged, named, score=human, length=length, cache=file, progress=count)
     return MetaEvaluation(**vars(meta_evaluate(table, statistics, choices)))
 

@@ -126,8 +126,12 @@ def _wrong(key: str, fault: Any) -> str:
     if fault["type"] == "string_type" and isinstance(fault["input"], dict):  # an unquoted text with a colon in it
         return f"{key}: must be a text, not {fault['input']!r}; quote it, as in '{key}=\"...\"'"
     if fault["type"] == "tuple_type":
-        example = f"; write [{fault['input']}]" if isinstance(fault["input"], str) else ""
+        example = f"; write [{fault['input']}]" if isinstance(fault["input"], str | int) else ""
         return f"{key}: must be a list, not {fault['input']!r}{example}"
+    if fault["type"] == "dict_type":
+        names = fault["input"] if isinstance(fault["input"], list) else [fault["input"]]
+        pairs = ", ".join(f"{name}: {name}" if isinstance(name, str) else "NAME: ..." for name in names)
+        return f"{key}: must be a mapping, not {fault['input']!r}; write {{{pairs}}}"
     message = fault["msg"].removeprefix("Value error, ")
     if not key:  # a fault between sections names its keys itself
         return message

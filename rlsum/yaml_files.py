@@ -152,6 +152,9 @@ def _apply(values: dict[str, Any], override: str) -> None:
 # ---- configurations of the package --------------------------------------------------------------------------------
 
 
+ROWS = (".jsonl", ".csv", ".tsv", ".xlsx", ".parquet")  # files of data
+
+
 def folder() -> Path:
     """Where they are."""
     return Path(str(resources.files("rlsum"))) / "configs"
@@ -165,12 +168,15 @@ def names() -> list[str]:
 def locate(written: str | Path) -> Path:
     """The file that ``written`` names: a path, or where there is none, a name. Raises ConfigError."""
     path = Path(written)
-    if path.exists():
+    if path.exists() and path.suffix not in ROWS:
         return path
+    if path.exists():
+        raise ConfigError(f"{path}: data, not a configuration; `rlsum init {path}` writes one for it")
     name = str(written).removesuffix(".yaml")
     if name in names():
         return folder() / f"{name}.yaml"
-    near = difflib.get_close_matches(name.removeprefix("configs/"), names(), n=1)
+    near = [known for known in names() if known.endswith(f"/{name}")]
+    near += difflib.get_close_matches(name.removeprefix("configs/"), names(), n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
     raise ConfigError(
         f"{written}: cannot be read, no such file and no configuration of this name (`rlsum configs` lists them){hint}"

@@ -10,6 +10,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from rlsum.cli.usage import in_one_line
+
 
 @cache  # a page of help asks for each command
 def _commands() -> MutableMapping[str, Any]:
@@ -30,6 +32,7 @@ def _commands() -> MutableMapping[str, Any]:
         analyse.analyse,
     ):
         commands.command()(command)
+    in_one_line(commands)
     return get_group(commands).commands
 
 

@@ -25,10 +25,12 @@ from rlsum.cli import (
     train,
 )
 from rlsum.cli.plugins import plugins
+from rlsum.cli.usage import Group, in_one_line
 from rlsum.errors import UserError, command_line
 
 app = typer.Typer(
     name="rlsum",
+    cls=Group,
     help="Train summarizers with metric rewards, and measure whether it helped.",
     no_args_is_help=True,
     add_completion=False,
@@ -38,7 +40,6 @@ app = typer.Typer(
 
 
 USER_ERRORS = (UserError, RewardError)
-
 app.command()(init.init)
 app.command()(configs.configs)
 app.command()(train.train)
@@ -57,6 +58,7 @@ app.add_typer(data.app, name="data")
 
 for _name, _commands_of_plugin in plugins():
     app.add_typer(_commands_of_plugin, name=_name)
+in_one_line(app)
 
 
 def _version(asked: bool) -> None:

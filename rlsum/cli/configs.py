@@ -11,7 +11,7 @@ from rlsum import yaml_files
 
 
 def configs(name: Annotated[str | None, typer.Argument(help="Name of a configuration, to print it.")] = None) -> None:
-    """List the configurations that `rlsum train NAME` knows, or print one of them to change.
+    """List the configurations that `rlsum train NAME` knows, all or those of a folder, or print one of them to change.
 
     A printed configuration includes what it takes from its `base`. Those of `accelerate` are for its launcher.
 
@@ -21,13 +21,12 @@ def configs(name: Annotated[str | None, typer.Argument(help="Name of a configura
 
     rlsum configs demo/sms > mine.yaml
     """
-    if name is not None:
-        typer.echo(_printed(name), nl=False)
-        return
     known = yaml_files.names()
-    width = max(map(len, known))
-    for each in known:
-        typer.echo(f"{each:{width}}  {yaml_files.summary(each)}")
+    listed = [other for other in known if name is None or other.startswith(f"{name}/")]
+    if name is not None and not listed:
+        typer.echo(_printed(name), nl=False)
+    for other in listed:
+        typer.echo(f"{other:{max(map(len, known))}}  {yaml_files.summary(other)}")
 
 
 def _printed(name: str) -> str:

@@ -25,8 +25,11 @@ def correlate(
     metrics: Metrics = "rouge-1,rouge-2,rouge-l",
     language: Language = None,
     score: Annotated[
-        str, typer.Option(metavar="NAME[=COLUMN]", help="The human score to use, with its column if that differs.")
-    ] = "overall",
+        str | None,
+        typer.Option(
+            metavar="NAME[=COLUMN]", help="The human score, with its column. Default: overall, or the only one."
+        ),
+    ] = None,
     lower_is_better: layout.LowerIsBetter = "",
     clean: Clean = False,
     level: Annotated[Level, typer.Option(help="All rows; within inputs, averaged; system means.")] = "pooled",
@@ -85,8 +88,7 @@ def correlate(
     from rlsum.meta_evaluation.report import FILES, to_json
 
     texts = (id_column, system_column, candidate, reference, source, group)
-    in_place = any(texts) and "." in score
-    scores = score_columns([score]) if "=" in score or in_place else {}
+    scores = score_columns([score]) if score and ("=" in score or (any(texts) and "." in score)) else {}
     score = next(iter(scores), score)
     columns = JudgmentColumns(*texts, scores, judge_column, reference_lists, criterion_column)
     statistics: Any = chosen("--statistic", statistic, ("spearman", "pearson", "kendall", "acc-t", "spa"))

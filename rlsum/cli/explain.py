@@ -11,8 +11,10 @@ from rewards.base import labelled
 from rlsum import api
 from rlsum.cli.options import Language
 from rlsum.errors import UserError
-from rlsum.readers import lines, text_of
+from rlsum.readers import is_text, lines, text_of
 from rlsum.records import read_outputs
+
+FEW = 3  # ids in a message
 
 
 def explain(
@@ -84,17 +86,21 @@ def _texts(candidate: str, reference: str | None, identity: str | None, system: 
     """The two texts: as given, or of the output that --id and --system name."""
     if identity is None:
         if reference is None or system is not None:
-            raise UserError("explain takes a candidate and a reference, or a file of outputs with --id (and --system)")
+            records = _is_file(candidate) and not is_text(Path(candidate))
+            fix = f"give --id, such as {read_outputs(candidate)[0].id}" if records else "give the reference, too"
+            raise UserError(f"{candidate}: explain takes a candidate and a reference, or an output of a file; {fix}")
         files = [text for text in (candidate, reference) if _is_file(text)]
         if len(files) == 1:
             raise UserError(f"{files[0]}: a file, compared with a text; give two texts, or two files of one text each")
         return (_read(candidate), _read(reference)) if files else (candidate, reference)
     if reference is not None:
         raise UserError(f"--id {identity}: give one file of outputs, and no reference")
-    found = [each for each in read_outputs(candidate) if each.id == identity and system in (None, each.system)]
+    outputs = read_outputs(candidate)
+    found = [output for output in outputs if output.id == identity and system in (None, output.system)]
     if len(found) != 1:
-        systems = ", ".join(each.system for each in found)
-        fix = f"name one with --system: {systems}" if found else "give an id of the file"
+        systems = ", ".join(output.system for output in found)
+        known = ", ".join(dict.fromkeys(output.id for output in outputs[:FEW]))
+        fix = f"name one with --system: {systems}" if found else f"give one of the file, such as {known}"
         raise UserError(f"{candidate}: {len(found)} outputs have the id {identity!r}; {fix}")
     if not found[0].references:
         raise UserError(f"{candidate}: the output {identity!r} has no reference")

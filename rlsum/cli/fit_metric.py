@@ -28,7 +28,7 @@ def fit_metric(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The learned metric; must be new.")],
     valid: Annotated[list[str] | None, typer.Option(metavar="DATA", help="To choose the epoch; repeatable.")] = None,
     test: Annotated[list[str] | None, typer.Option(metavar="DATA", help="Test before and after; repeatable.")] = None,
-    score: HumanScore = "overall",
+    score: HumanScore = None,
     lower_is_better: LowerIsBetter = "",
     groups: Annotated[str, typer.Option(help="Use only these groups, such as '*-en' for language pairs.")] = "*",
     limit: Annotated[int | None, typer.Option(min=4, help="Number of judgments to draw from DATA at random.")] = None,
@@ -93,14 +93,15 @@ def fit_metric(
     typer.echo(reward.signature)
 
 
-def _read(sources: list[str], score: str, groups: str, lower_is_better: list[str]) -> list[JudgedExample]:
+def _read(sources: list[str], score: str | None, groups: str, lower_is_better: list[str]) -> list[JudgedExample]:
     """The judgments of some groups with a human score. Prints notes, and what is left out."""
-    from rlsum.judgments.orientation import oriented
+    from rlsum.judgments.orientation import human_score
     from rlsum.judgments.registry import load
     from rlsum.metric_fitting.examples import examples
 
     loaded = [load(source, lower_is_better=lower_is_better) for source in sources]
-    score = oriented(score, lower_is_better)
+    first, score = human_score(loaded[0], score, lower_is_better)
+    loaded = [first, *loaded[1:]]
     rows = [row for judgments in loaded for row in judgments.rows]
     for judgments in loaded:
         for reason, count in judgments.left_out.items():

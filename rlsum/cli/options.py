@@ -37,7 +37,9 @@ Metrics = Annotated[
 LongSignatures = Annotated[
     bool, typer.Option("--long-signatures", help="Write out the names of the signatures' fields.")
 ]
-HumanScore = Annotated[str, typer.Option("--score", help="The human score to use.")]
+HumanScore = Annotated[
+    str | None, typer.Option("--score", help="The human score to use. Default: overall, or the only one.")
+]
 OutFolder = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Write HTML, Markdown, LaTeX, CSV, JSON, PNG.")
 ]

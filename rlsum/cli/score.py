@@ -107,6 +107,8 @@ def _pairs(
 ) -> Pairs:
     from rlsum.scoring.pairs import Records, Texts
 
+    if candidates is None and len(references) > 0 and len(files) == 1:  # as `rlsum evaluate` takes them
+        candidates, files = files[0], []
     if candidates is not None or references:
         if records is not None:
             raise UserError(f"--input {records} and --candidates exclude each other; give one")
@@ -116,7 +118,8 @@ def _pairs(
     given = [*([records] if records is not None else []), *files]
     if len(given) != 1:
         problem = "several files of records; give one" if given else "nothing to score; give a file of records"
-        raise UserError(f"{problem} (--input PAIRS.jsonl), or --candidates C.txt --references R.txt")
+        texts = given if len(given) == 2 else ("C.txt", "R.txt")
+        raise UserError(f"{problem} (--input PAIRS.jsonl), or --candidates {texts[0]} --references {texts[1]}")
     if column := candidate_column or reference_column:
         fix = "give --candidates and --references, or convert the file with `rlsum data outputs`"
         raise UserError(f"column {column!r}: records have `candidate` and `references`; {fix}")

@@ -19,11 +19,24 @@ BAD = re.compile(
     "toxicity|severity|redundancy|repetitions?|hallucinat(ed|ions?)|contradictions?|in(consistency|consistent|correct)"
 )
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+USUAL = "overall"  # the name of a score
 
 
 def oriented(score: str, lower_is_better: Sequence[str]) -> str:
     """The name under which a score is found where those of ``lower_is_better`` were negated."""
     return f"{NEGATED}{score}" if score in lower_is_better else score
+
+
+def human_score(judgments: Judgments, asked: str | None, lower_is_better: Sequence[str]) -> tuple[Judgments, str]:
+    """The name of the score to use, as it is oriented: ``asked``, else `overall`, else the only one, which a note says.
+
+    Where there are several, `overall`, which no row has.
+    """
+    known = _names(judgments.rows)
+    if asked is not None or len(known) != 1:
+        return judgments, oriented(asked or USUAL, lower_is_better)
+    note = f"human score: {known[0]}, the only one"
+    return (judgments if known[0] == USUAL else replace(judgments, notes=[*judgments.notes, note])), known[0]
 
 
 def negated(judgments: Judgments, names: Sequence[str]) -> Judgments:

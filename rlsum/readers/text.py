@@ -62,7 +62,8 @@ def lines(path: Path) -> Iterator[tuple[str, bytes]]:
                 yield f"{path}:{number}", line.removeprefix(BOM) if number == 1 else line
     except DAMAGED as error:
         where = f"{path}:{number + 1}" if number else f"{path}"
-        raise RecordError(f"{where}: cannot be read ({error}); give the path of a complete file") from error
+        reason = getattr(error, "strerror", None) or error
+        raise RecordError(f"{where}: cannot be read ({reason}); give the path of a complete file") from error
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:

@@ -15,9 +15,10 @@ from rewards.base import Reward, Specs, Unavailable, complete, from_spec, labell
 from rewards.references import Lists
 from rewards.scoring import CorpusCounts, Inputs, score_components
 from rewards.wrappers.cleaned import all_cleaned, some_raw
-from rlsum.errors import RecordError
+from rlsum.errors import RecordError, option
 from rlsum.evaluation.rows import Floats
 from rlsum.pages.shown import Advance, quiet
+from rlsum.readers import is_text
 from rlsum.records import ColumnCheck, Output, inputs_of, other_fields, read_outputs, system_of
 from rlsum.scoring.debris import Survey, clean_records
 from rlsum.scoring.pairs import Listed, Texts
@@ -141,6 +142,9 @@ def read_systems(
     if not references and (column := candidate_column or reference_column):
         fix = "give files of references, too, or convert the outputs with `rlsum data outputs`"
         raise RecordError(f"column {column!r}: records have `candidate` and `references`; {fix}")
+    if texts := [path for path in paths if not references and is_text(path)]:
+        given = option("references", texts[-1] if len(texts) > 1 else "FILE")
+        raise RecordError(f"{texts[0]}: texts alone, one a line; give their references, as in {given}")
     if len(set(paths)) < len(paths):
         raise RecordError(f"{next(path for path in paths if paths.count(path) > 1)} is given twice; leave one out")
     files = {
