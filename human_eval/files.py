@@ -13,11 +13,11 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from human_eval.answers import KINDS, LEFT, NONE, PAIR, RIGHT
+from human_eval.answers import KINDS, LEFT, NONE, RIGHT
 from human_eval.formatting import counted
 from human_eval.parsing import parse
 from human_eval.study import Criterion, Enrolment, Interface, Marking, Study, StudyError, StudyKey, Task, Training
@@ -39,10 +39,13 @@ class _Head:
     judges_per_item: int
     booklets: int
     tasks: int
-    enrolment: Enrolment = field(default_factory=Enrolment)
-    interface: Interface = field(default_factory=Interface)
-    marking: Marking | None = None
-    training: Training | None = None
+    enrolment: Enrolment
+    interface: Interface
+    marking: Marking | None
+    training: Training | None
+
+
+_SHARED = {field.name for field in fields(_Head)} & {field.name for field in fields(Study)} - {"tasks"}
 
 
 @dataclass(frozen=True)
@@ -92,22 +95,11 @@ def write_files(folder: str | Path, files: Mapping[str, str]) -> None:
 def write_study(folder: str | Path, study: Study) -> None:
     """Write the public files into an existing ``folder``."""
     folder = Path(folder)
-    head = {
-        "format": FORMAT,
-        "study": study.id,
-        "title": study.title,
-        "instructions": study.instructions,
-        "criteria": [criterion_row(criterion) for criterion in study.criteria],
-        "judges_per_item": study.judges_per_item,
-        "booklets": len(study.booklets),
-        "tasks": len(study.tasks),
-    }
-    usual = {"enrolment": Enrolment(), "interface": Interface(), "marking": None, "training": None}
-    head |= {name: asdict(value) for name in usual if (value := getattr(study, name)) != usual[name]}
+    shared = {name: getattr(study, name) for name in _SHARED}
+    head = _Head(FORMAT, study.id, booklets=len(study.booklets), tasks=len(study.tasks), **shared)
     items = [{"item": item, "article": text} for item, text in study.articles.items()]
-    renamed = [{("task" if name == "id" else name): value for name, value in asdict(t).items()} for t in study.tasks]
-    tasks = [row if row["more"] else {name: row[name] for name in row if name != "more"} for row in renamed]
-    (folder / STUDY).write_text(json.dumps(head, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    tasks = [{("task" if name == "id" else name): value for name, value in asdict(t).items()} for t in study.tasks]
+    (folder / STUDY).write_text(json.dumps(asdict(head), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     for name, rows in ((ITEMS, items), (TASKS, tasks)):
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         (folder / name).write_text(lines, encoding="utf-8")
@@ -130,7 +122,7 @@ def read_study(folder: str | Path) -> Study:
         raise StudyError(f"{path}: format {row.get('format')!r} is not {FORMAT}; build the study again")
     head = parse(_Head, row, str(path))
     if strange := [criterion.answers for criterion in head.criteria if criterion.answers not in KINDS]:
-        raise StudyError(f"{path}: unknown answers {strange[0]!r}; a later version of rlsum wrote it")
+        raise StudyError(f"{path}: unknown answers {strange[0]!r}; expected one of {', '.join(KINDS)}")
     articles: dict[str, str] = {}
     for where, row in _lines(folder / ITEMS):
         item = parse(_Item, row, where)
@@ -143,9 +135,8 @@ def read_study(folder: str | Path) -> Study:
         if task.item not in articles:
             raise StudyError(f"{where}: item {task.item} is not in {ITEMS}; build the study again")
         tasks.append(task)
-    shared = {field.name for field in fields(Study)} - {"tasks"}
-    words = {name: value for name, value in vars(head).items() if name in shared}
-    study = Study(head.study, articles=articles, tasks=tuple(tasks), **words)
+    shared = {name: getattr(head, name) for name in _SHARED}
+    study = Study(head.study, articles=articles, tasks=tuple(tasks), **shared)
     _check_complete(study, head.booklets, head.tasks, folder)
     return study
 
@@ -213,9 +204,3 @@ def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         if line.problem:
             raise StudyError(f"{line.where}: {line.problem}; build the study again")
         yield line.where, line.fields
-
-
-def criterion_row(criterion: Criterion) -> dict[str, str]:
-    """The fields of a criterion, without those of pairs, which the first edition did not have."""
-    row = asdict(criterion)
-    return row if criterion.answers != PAIR else {name: row[name] for name in ("id", "question", "help")}

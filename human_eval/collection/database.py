@@ -23,35 +23,33 @@ from human_eval.study import Study
 from rlsum.errors import UserError
 from rlsum.files import sync
 
-FORMAT = 4  # 1 had only the first four tables, 2 neither enrolled nor barred, 3 no practice
-
 # The index allows one first answer a task: a task is shown to one judge only.
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS study (digest TEXT NOT NULL, secret BLOB NOT NULL, state TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS judges (
+CREATE TABLE study (digest TEXT NOT NULL, secret BLOB NOT NULL, state TEXT NOT NULL) STRICT;
+CREATE TABLE judges (
   judge TEXT PRIMARY KEY, booklet INTEGER NOT NULL, joined REAL NOT NULL, seen REAL NOT NULL
 ) STRICT;
-CREATE TABLE IF NOT EXISTS loans (
+CREATE TABLE loans (
   booklet INTEGER PRIMARY KEY, judge TEXT NOT NULL UNIQUE, until REAL NOT NULL
 ) STRICT;
-CREATE TABLE IF NOT EXISTS answers (
+CREATE TABLE answers (
   id INTEGER PRIMARY KEY, judge TEXT NOT NULL, task TEXT NOT NULL, revision INTEGER NOT NULL, answers TEXT NOT NULL,
   comment TEXT NOT NULL, seconds REAL NOT NULL, submitted REAL NOT NULL, UNIQUE (judge, task, revision)
 ) STRICT;
-CREATE UNIQUE INDEX IF NOT EXISTS one_judge_a_task ON answers (task) WHERE revision = 0;
-CREATE TABLE IF NOT EXISTS showings (
+CREATE UNIQUE INDEX one_judge_a_task ON answers (task) WHERE revision = 0;
+CREATE TABLE showings (
   judge TEXT NOT NULL, task TEXT NOT NULL, revision INTEGER NOT NULL, at REAL NOT NULL,
   PRIMARY KEY (judge, task, revision)
 ) STRICT;
-CREATE TABLE IF NOT EXISTS generations (
+CREATE TABLE generations (
   role TEXT NOT NULL, name TEXT NOT NULL, generation INTEGER NOT NULL, PRIMARY KEY (role, name)
 ) STRICT;
-CREATE TABLE IF NOT EXISTS reserved (booklet INTEGER PRIMARY KEY) STRICT;
-CREATE TABLE IF NOT EXISTS enrolled (
+CREATE TABLE reserved (booklet INTEGER PRIMARY KEY) STRICT;
+CREATE TABLE enrolled (
   judge TEXT PRIMARY KEY, enrolled REAL NOT NULL, about TEXT NOT NULL, device TEXT NOT NULL
 ) STRICT;
-CREATE TABLE IF NOT EXISTS barred (judge TEXT PRIMARY KEY, reason TEXT NOT NULL, at REAL NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS practice (
+CREATE TABLE barred (judge TEXT PRIMARY KEY, reason TEXT NOT NULL, at REAL NOT NULL) STRICT;
+CREATE TABLE practice (
   judge TEXT NOT NULL, attempt INTEGER NOT NULL, task TEXT NOT NULL, answers TEXT NOT NULL, seconds REAL NOT NULL,
   submitted REAL NOT NULL, PRIMARY KEY (judge, attempt, task)
 ) STRICT;
@@ -132,8 +130,6 @@ def _open(path: Path, study: Study) -> sqlite3.Connection:
             connection.execute("PRAGMA wal_autocheckpoint = 1")  # by default, a small study never leaves the log
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA secure_delete = ON")  # what a judge withdraws is overwritten
-            if connection.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
-                connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;")
             connection.execute("PRAGMA wal_checkpoint")  # what a killed server left in the log
         except BaseException:
             connection.close()
@@ -237,7 +233,6 @@ def _create(path: Path, study: Study) -> None:
         with closing(sqlite3.connect(partial)) as connection:
             connection.executescript(_SCHEMA)
             connection.execute("INSERT INTO study VALUES (?, ?, 'open')", (digest(study), new_secret()))
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
             connection.commit()
         with suppress(FileExistsError):
             os.link(partial, path)  # unlike a rename, never replaces a file

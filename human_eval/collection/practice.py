@@ -117,11 +117,9 @@ class Practice:
 
 
 def read_practice_database(path: Path, study: Study) -> list[PracticeAnswer]:
-    """The practice answers in a database, which may be in use; none in one of a former version. Raises UserError."""
+    """The practice answers in a database, which may be in use. Raises UserError."""
     with usable(path), closing(connect_to_read(path)) as connection:
         check_study(connection, study, path)
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'practice'").fetchone():
-            return []
         return _rows(connection, study)
 
 

@@ -14,9 +14,8 @@ from human_eval.design import balance
 from human_eval.design.blinding import OpaqueIds, named_in
 from human_eval.design.checks import Draft, with_checks
 from human_eval.design.outputs import AlignedOutputs, check_unicode
-from human_eval.files import criterion_row
 from human_eval.formatting import counted
-from human_eval.study import Criterion, Enrolment, EqualTexts, Pair, Study, StudyError, StudyKey, Task, TaskKey
+from human_eval.study import Criterion, EqualTexts, Pair, Study, StudyError, StudyKey, Task, TaskKey
 
 Unit = tuple[str, tuple[str, ...]]  # the systems compared at once, two or more, on an item
 
@@ -193,21 +192,7 @@ def _blind(
     seed: int,
 ) -> tuple[Study, StudyKey]:
     """Give everything an opaque id; texts go into the study, systems into the key."""
-    words = asdict(wording)
-    if wording.enrolment == Enrolment():
-        del words["enrolment"]  # ids are those of the first edition, which had none
-    words["criteria"] = [criterion_row(asked) for asked in wording.criteria]
-    del words["interface"]
-    for name in ("training", "marking"):
-        if words[name] is None:
-            del words[name]
-    for practice in words.get("training", {}).get("tasks", ()):
-        if not practice["more"]:
-            del practice["more"]  # pairs were once all that could be practised
-    sizes = asdict(design)
-    if not design.spare:
-        del sizes["spare"]
-    new_id = OpaqueIds(seed, [asdict(outputs), sizes, words])
+    new_id = OpaqueIds(seed, [asdict(outputs), asdict(design), asdict(wording)])
     tasks: list[Task] = []
     keys: dict[str, TaskKey] = {}
     for number, booklet in enumerate(booklets):

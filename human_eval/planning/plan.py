@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -194,40 +194,32 @@ def plan(
 def from_pilot(path: Path, criterion: str, preference: float, spread: float | None = None) -> tuple[Assumptions, str]:
     """Ties, correlation and spread (means over pairs) in a pilot's results.json, and their source in words.
 
-    ``spread`` replaces that of the pilot. The default is used if the pilot has none, because it is of a former version
-    or had too few judges.
+    ``spread`` replaces that of the pilot. The default is used if the pilot had too few judges to estimate one.
 
     Raises UserError if the file lacks the criterion or has too few votes.
     """
     data = json_object(path, "give the results.json that `rlsum human-eval analyse` wrote", UserError)
     try:
-        votes = [row["ties_half"] for row in data["preferences"] if row["criterion"] == criterion]
+        rows = [row for row in data["preferences"] if row["criterion"] == criterion]
+        first, tied, second = (sum(row["ties_half"][side] for row in rows) for side in ("first", "tied", "second"))
+        alike = [row["judges_like_these"]["unadjusted"] for row in rows]
+        spreads = [row["spread"] for row in alike if row["p"] is not None]
         correlations = [row["correlation"]["value"] for row in data["agreement"] if row["criterion"] == criterion]
-        counts = [sum(row[side] for row in votes) for side in ("first", "tied", "second")]
     except (KeyError, TypeError) as error:
         raise UserError(f"{path}: no {error}; give the results.json of an analysis") from error
-    if not votes:
+    if not rows:
         criteria = ", ".join(dict.fromkeys(row["criterion"] for row in data["preferences"]))
         raise UserError(f"{path}: no criterion {criterion!r}; give one of {criteria}")
     known = [correlation for correlation in correlations if correlation is not None]
-    if not known or not counts[0] + counts[2]:
+    if not known or not first + second:
         raise UserError(f"{path}: too few votes on {criterion} to estimate the correlation; give --correlation")
-    ties = counts[1] / sum(counts)
-    source = f"ties and correlation of {counted(sum(counts), 'vote')} on {criterion} in {path.name}"
-    if spread is None:
-        spread = _spread(data["preferences"], criterion)
-        source += ", as is the spread of judges" if spread is not None else ""
+    votes = first + tied + second
+    source = f"ties and correlation of {counted(votes, 'vote')} on {criterion} in {path.name}"
+    if spread is None and spreads:
+        spread = float(np.clip(np.mean(spreads), 0, 0.49))
+        source += ", as is the spread of judges"
     spread = SPREAD if spread is None else spread
-    return Assumptions(preference, ties, float(np.clip(np.mean(known), 0, 1)), spread), source
-
-
-def _spread(preferences: Sequence[Any], criterion: str) -> float | None:
-    """The mean spread of judges over pairs; None if none could be tested."""
-    rows = [
-        row.get("judges_like_these", {}).get("unadjusted", {}) for row in preferences if row["criterion"] == criterion
-    ]
-    spreads = [row["spread"] for row in rows if row.get("p") is not None]
-    return float(np.clip(np.mean(spreads), 0, 0.49)) if spreads else None
+    return Assumptions(preference, tied / votes, float(np.clip(np.mean(known), 0, 1)), spread), source
 
 
 def write_plan(path: Path, plan: StudyPlan) -> None:
@@ -244,13 +236,10 @@ def settings_of(path: Path, resamples: int, seed: int) -> AnalysisSettings:
             raise ValueError(f"format {data['format']!r} is not {FORMAT}")
         design = data["design"]
         rules = ExclusionRules(**design.pop("rules"))
-        # A former version planned for the judges of the study.
-        planned = PlannedDesign(**{"about": THESE, **design}, rules=rules)
-        items = int(planned.items or 0)
-        people = planned.people(items, planned.judges) if "booklet" in design else None
-        spare = int(data.get("recruitment", {}).get("spare", 0))
-        answers = design.get("answers")
-        kept = Planned(items, planned.judges, planned.pairs, people, planned.about, spare, answers)
+        planned = PlannedDesign(**design, rules=rules)
+        items, spare = int(planned.items or 0), int(data["recruitment"]["spare"])
+        people = planned.people(items, planned.judges)
+        kept = Planned(items, planned.judges, planned.pairs, people, planned.about, spare, planned.answers)
         return AnalysisSettings(str(planned.primary), rules, float(planned.alpha), resamples, seed, kept)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise UserError(f"{path}: not a plan ({error}); give the plan.json of `rlsum human-eval plan`") from error

@@ -50,11 +50,9 @@ def _lines(planned: Planned, analysis: Analysis) -> Iterable[PlanLine]:
     yield PlanLine("judges of each comparison", each, spread(counts, "judge"), set(counts) <= {planned.judges, most})
     yield PlanLine("comparisons without all their judges", "0", f"{fewer:,}", not fewer)
     yield PlanLine(stop, "yes", _stopped(fewer, more), not fewer and not more)
-    if planned.people is not None:
-        yield PlanLine("people", f"{planned.people:,}", f"{people:,}", people >= planned.people)
-    if planned.answers is not None:
-        answers = _answers(votes, settings.primary)
-        yield PlanLine("kind of answers", planned.answers, answers, planned.answers == answers)
+    answers = _answers(votes, settings.primary)
+    yield PlanLine("people", f"{planned.people:,}", f"{people:,}", people >= planned.people)
+    yield PlanLine("kind of answers", planned.answers, answers, planned.answers == answers)
     yield PlanLine("primary criterion", str(settings.primary), str(settings.primary), True)
     yield PlanLine("level", f"{settings.alpha:g}", f"{settings.alpha:g}", True)
     yield PlanLine("exclusions", settings.rules.in_words(), left_out, True)

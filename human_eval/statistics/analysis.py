@@ -10,6 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from human_eval.answers import PAIR
 from human_eval.statistics.agreement import agreements
 from human_eval.statistics.audit import JudgeAudit, judge_effects, length_effect, order_effect
 from human_eval.statistics.control_variate import ControlVariate, control_variate
@@ -44,16 +45,15 @@ class Planned:
 
     ``judges`` of each of ``pairs`` on each of ``items``; ``people`` in all; ``about``: whom the verdict is about;
     ``spare``: further booklets, for which some pairs have one judge more; ``answers``: the name of their kind.
-    ``people`` and ``answers`` are None in plans of a former version.
     """
 
     items: int
     judges: int
     pairs: int
-    people: int | None
+    people: int
     about: About
     spare: int = 0
-    answers: str | None = None
+    answers: str = PAIR
 
 
 @dataclass(frozen=True)

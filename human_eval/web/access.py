@@ -64,8 +64,8 @@ class Access:
     def visitor(self, role: Role, token: str) -> Visitor:
         """The holder of a token. Raises NoAccess if it is forged, revoked or of another role, Expired if it is old."""
         invalid = "This link is not valid. Please ask for a new one."
-        name, expires, *rest = self._signed(role, token, invalid)  # the first edition signed no generation
-        if self._keys.generation(role, name) != (rest[0] if rest else 0):
+        name, expires, generation = self._signed(role, token, invalid)
+        if self._keys.generation(role, name) != generation:
             raise NoAccess(invalid)
         if expires <= self.now():
             raise Expired("This link has expired. Please ask for a new one.")

@@ -105,12 +105,3 @@ def test_a_backup_of_another_study_is_not_written(tmp_path, store):
     with pytest.raises(UserError, match="another build"):
         back_up(tmp_path / "judging.sqlite", make_study(items=2), tmp_path / "backup.sqlite")
     assert not (tmp_path / "backup.sqlite").exists()
-
-
-def test_a_database_of_the_first_format_goes_on(tmp_path, study, store):
-    store.close()
-    with closing(sqlite3.connect(tmp_path / "judging.sqlite")) as connection:
-        connection.executescript("DROP TABLE showings; PRAGMA user_version = 1;")
-    with closing(make_store(tmp_path, study)) as again:
-        assert again.show("anna", "t0-1", 0) == again.show("anna", "t0-1", 0)
-        assert len(again.responses()) == 1

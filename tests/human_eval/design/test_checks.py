@@ -156,7 +156,7 @@ def test_the_default_checks_keep_the_stated_rates(criteria):
     assert rates.careful < CAREFUL_LOST
 
 
-def test_former_checks_kept_who_did_not_read():
+def test_one_check_of_each_kind_keeps_who_does_not_read():
     one_each = {"identical": 1, "shuffled": 1, "swapped": 1}
     assert error_rates(one_each, [PAIR], 2).random == pytest.approx(0.457, abs=0.001)
     assert error_rates(one_each, [PAIR] * 2, 2).random == pytest.approx(0.263, abs=0.002)

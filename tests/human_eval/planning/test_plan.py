@@ -122,9 +122,6 @@ def test_analyse_reads_what_plan_wrote(made, tmp_path):
     items = made.design.items
     assert settings.planned == Planned(items, 3, 1, made.design.people(items, 3), LIKE_THESE, answers="pair")
     kept = json.loads((tmp_path / "plan.json").read_text())
-    former = {name: value for name, value in kept["design"].items() if name not in ("booklet", "about")}
-    (tmp_path / "former.json").write_text(json.dumps({**kept, "design": former}))
-    assert settings_of(tmp_path / "former.json", 100, 7).planned.about == THESE
     old = [{**kept, "format": 0}, {**kept, "design": {**kept["design"], "alpha": 7}}]
     for text in ("[]", "{}", "{", '{"format": 1, "design": {"rules": {"speed": 1}}}', *map(json.dumps, old)):
         (tmp_path / "other.json").write_text(text)
