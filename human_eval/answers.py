@@ -1,4 +1,4 @@
-"""What judges answer: one table of kinds. Pages, forms, files, checks and statistics read all they know of it here.
+"""What judges answer: one table of kinds. Pages, forms, files, checks, plans and statistics read it here.
 
 An *answer* to a criterion is a text: the choices of its *parts* in order, separated by spaces. A comparison of two
 summaries has one part, a scale has one for each summary. A new kind is an entry of `KINDS`.
@@ -10,16 +10,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 LETTERS = "ABCDE"  # of the summaries of a task, in the order shown
 LEFT, RIGHT, NONE, BAD = "left", "right", "none", "bad"
+COMMON = 0.5  # standard deviation of what all texts of an item share, as a share of that of a text; assumed
 
 
 @dataclass(frozen=True)
 class Option:
     """One choice. ``value`` is what forms and files hold; judges read ``label``, hear ``sentence``, press a key.
 
-    ``written``: other words for it in a spreadsheet, in lower case.
+    In a sentence, ``{n}`` stands for the value. ``written``: other words for it in a spreadsheet, in lower case.
     """
 
     value: str
@@ -41,20 +51,67 @@ class Part:
     options: tuple[Option, ...]
 
 
+class Worths(NamedTuple):
+    """What simulated judges find the texts of their tasks worth, in standard deviations of a difference of two texts.
+
+    ``values`` (..., texts): the first two are those compared, the second is worth ``gap`` more on average. ``tie``: the
+    difference below which a judge sees none; ``ties``: the share of judgments in which that is so.
+    """
+
+    values: Floats
+    gap: float
+    tie: float
+    ties: float
+    generator: np.random.Generator
+
+    @property
+    def ahead(self) -> Floats:
+        """What the second text is worth more than the first (...,)."""
+        return self.values[..., 1] - self.values[..., 0]
+
+    @property
+    def votes(self) -> Floats:
+        """The sign of `ahead`."""
+        return (self.ahead > 0).astype("float64") - (self.ahead < 0)
+
+
+class Clicks(NamedTuple):
+    """The shares of all answers, each as likely, that prefer the second summary, call it equal to the first, call all
+    equal; ``constant``: the largest share of ordered pairs of summaries that one answer tells apart.
+    """
+
+    better: float
+    tied: float
+    equal: float
+    constant: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class AnswerKind(ABC):
-    """What a page shows, what a valid answer is, how it is stored, and what the analysis makes of it.
+    """What a page shows, what a valid answer is, how it is stored, and what checks, plans and the analysis make of it.
 
-    ``asks``: what judges are told to do; ``texts``: the fewest and the most summaries at once; ``hint``: stands beside
-    each question; ``distinct``: no choice may be made in two parts. ``points``: the largest difference of two summaries
-    in points of the scale; 0 if an answer only says which of two is better, so that results are shares of votes.
+    ``asks``: what judges are told to do; ``texts``: the fewest and the most summaries at once; ``distinct``: no choice
+    may be made in two parts; ``by_itself``: questions are about each summary, not about which is better. ``points``:
+    the largest difference of two summaries in points of the scale; 0 if an answer only says which of two is better, so
+    that results are shares of votes. ``hint``: see `hinted`.
     """
 
     asks: str
     texts: tuple[int, int] = (2, 2)
     hint: str = ""
     distinct: bool = False
+    by_itself: bool = False
     points: float = 0.0
+
+    @property
+    def is_vote(self) -> bool:
+        """Whether an answer is a vote for one of two summaries, or for neither, and no more."""
+        return not self.points and self.texts[1] == 2
+
+    def hinted(self, translated: Callable[..., str] = str.format) -> str:
+        """What stands beside each question, with the ends of the scale."""
+        options = self.parts(self.texts[1])[0].options
+        return translated(self.hint, least=options[0].label, most=options[-1].label)
 
     @abstractmethod
     def parts(self, texts: int) -> tuple[Part, ...]:
@@ -103,7 +160,22 @@ class AnswerKind(ABC):
 
     def can_tie(self, texts: int) -> bool:
         """Whether a judge can call all summaries equal."""
-        return any(len(set(self.scores(answer, texts))) == 1 for answer in self.every(texts))
+        return self.clicks(texts).equal > 0
+
+    def clicks(self, texts: int) -> Clicks:
+        """What judges answer who do not read."""
+        scores = [self.scores(answer, texts) for answer in self.every(texts)]
+        pairs = list(permutations(range(texts), 2))
+        return Clicks(
+            sum(given[1] > given[0] for given in scores) / len(scores),
+            sum(given[1] == given[0] for given in scores) / len(scores),
+            sum(len(set(given)) == 1 for given in scores) / len(scores),
+            max(sum(given[first] > given[second] for first, second in pairs) for given in scores) / len(pairs),
+        )
+
+    def simulated(self, worths: Worths) -> Floats:
+        """The `vote` on the first two texts of judges who answer by what they find each worth (...,)."""
+        return worths.votes
 
     def every(self, texts: int) -> Iterator[str]:
         """All valid answers."""
@@ -128,21 +200,53 @@ class Choice(AnswerKind):
         grade = self._by_value[answer]
         return -grade / 2, grade / 2
 
+    def simulated(self, worths: Worths) -> Floats:
+        """Votes, half as strong where the difference is small; half of those that decide are strong."""
+        strong = -NormalDist().inv_cdf((1 - worths.ties) / 4) if self.points else 0.0
+        size = abs(worths.ahead)
+        return worths.votes * (0.5 * (size > worths.tie) + 0.5 * (size > max(worths.tie, strong)))
+
     @cached_property
     def _by_value(self) -> dict[str, float]:
         return {option.value: grade for option, grade in self.grades.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rating(AnswerKind):
-    """A Likert scale of ``steps`` for each summary, beside the others, so that a judge's severity is in all of them."""
+class Scale(AnswerKind):
+    """A whole number for each summary, from 1 on; ``word``: what it is called."""
 
-    steps: int
+    word: str
+
+    @abstractmethod
+    def most(self, texts: int) -> int:
+        """The largest number."""
 
     def parts(self, texts: int) -> tuple[Part, ...]:
         """A scale for each summary."""
-        steps = tuple(Option(str(n), str(n), (str(n),), f"Rating {n}") for n in range(1, self.steps + 1))
+        numbers = range(1, self.most(texts) + 1)
+        steps = tuple(Option(str(n), str(n), (str(n),), f"{self.word} {{n}}") for n in numbers)
         return tuple(Part(letter.lower(), letter, steps) for letter in LETTERS[:texts])
+
+    def clicks(self, texts: int) -> Clicks:
+        """As if all answers were counted, of which there are too many."""
+        most = self.most(texts)
+        groups = [texts // most + (number < texts % most) for number in range(most)]  # of summaries called equal
+        apart = (texts**2 - sum(size**2 for size in groups)) / 2
+        return Clicks((1 - 1 / most) / 2, 1 / most, most ** (1 - texts), apart / (texts * (texts - 1)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rating(Scale):
+    """A Likert scale of ``steps`` for each summary, beside the others, so that a judge's severity is in all of them."""
+
+    steps: int
+    word: str = "Rating"
+    hint: str = "{least} is the lowest, {most} the highest."
+    by_itself: bool = True
+
+    def most(self, texts: int) -> int:
+        """The last step."""
+        return self.steps
 
     def scores(self, answer: str, texts: int) -> tuple[float, ...]:
         """The ratings, from 0 to 1."""
@@ -152,15 +256,23 @@ class Rating(AnswerKind):
         """The ratings."""
         return tuple(map(float, answer.split(" ")))
 
+    def simulated(self, worths: Worths) -> Floats:
+        """Differences of ratings around the middle of the scale; what all texts of an item share, shifts all."""
+        middle, step = (1 + self.steps) / 2, (self.steps - 1) / 4 * 2**0.5
+        common = COMMON * worths.generator.normal(size=worths.values.shape[:-1])[..., None] / 2**0.5
+        ratings = (middle + step * (worths.values[..., :2] - worths.gap / 2 + common)).round().clip(1, self.steps)
+        return (ratings[..., 1] - ratings[..., 0]) / self.points
+
 
 @dataclass(frozen=True, kw_only=True)
-class Ranking(AnswerKind):
+class Ranking(Scale):
     """A rank for each summary, 1 for the best. Equal ranks are ties."""
 
-    def parts(self, texts: int) -> tuple[Part, ...]:
-        """Ranks for each summary."""
-        ranks = tuple(Option(str(n), str(n), (str(n),), f"Rank {n}") for n in range(1, texts + 1))
-        return tuple(Part(letter.lower(), letter, ranks) for letter in LETTERS[:texts])
+    word: str = "Rank"
+
+    def most(self, texts: int) -> int:
+        """The last rank."""
+        return texts
 
     def scores(self, answer: str, texts: int) -> tuple[float, ...]:
         """The ranks turned round, from 0 to 1."""
@@ -178,7 +290,7 @@ class BestWorst(AnswerKind):
 
     def parts(self, texts: int) -> tuple[Part, ...]:
         """All summaries, twice."""
-        options = tuple(Option(letter, letter, (str(n),), f"Summary {letter}") for n, letter in enumerate(LETTERS, 1))
+        options = tuple(Option(letter, letter, (str(n),), "Summary {n}") for n, letter in enumerate(LETTERS, 1))
         return Part("best", "Best", options[:texts]), Part("worst", "Worst", options[:texts])
 
     def scores(self, answer: str, texts: int) -> tuple[float, ...]:
@@ -189,6 +301,12 @@ class BestWorst(AnswerKind):
         """1 for the best, -1 for the worst, 0 for the others."""
         best, worst = answer.split(" ")
         return tuple(float((letter == best) - (letter == worst)) for letter in LETTERS[:texts])
+
+    def simulated(self, worths: Worths) -> Floats:
+        """Differences of 1 for the text worth most and -1 for that worth least."""
+        best, worst = worths.values.argmax(-1), worths.values.argmin(-1)
+        first, second = (1.0 * (best == text) - (worst == text) for text in (0, 1))
+        return (second - first) / self.points
 
 
 _A = Option(LEFT, "A", ("1", "a"), "Summary A is better")
@@ -213,8 +331,8 @@ KINDS: Mapping[str, AnswerKind] = {
     "strength-bad": Choice(
         asks=f"{_COMPARE} {_NOT_GOOD}", points=2, grades={**_STRENGTH[0], _BAD: 0.0, **_STRENGTH[1]}
     ),
-    "likert-5": Rating(asks=_RATE, texts=(2, 5), hint="1 is the lowest, 5 the highest.", points=4, steps=5),
-    "likert-7": Rating(asks=_RATE, texts=(2, 5), hint="1 is the lowest, 7 the highest.", points=6, steps=7),
+    "likert-5": Rating(asks=_RATE, texts=(2, 5), points=4, steps=5),
+    "likert-7": Rating(asks=_RATE, texts=(2, 5), points=6, steps=7),
     "ranking": Ranking(
         asks="Give each summary a rank.", texts=(2, 5), hint="1 is the best. Several may have the same rank."
     ),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from human_eval.answers import KINDS, PAIR, Rating
+from human_eval.answers import KINDS, PAIR
 from human_eval.marks import CATEGORIES, Category
 from human_eval.parsing import read_list
 from human_eval.study import ERRORS, Criterion, Enrolment, Interface, Marking, StudyError, Training
@@ -84,7 +84,7 @@ class StudyWording:
 
 def standard(answers: str, texts: int) -> StudyWording:
     """The standard wording of a kind of answers (`KINDS`) to a number of summaries."""
-    rated = isinstance(KINDS[answers], Rating)
+    rated = KINDS[answers].by_itself
     criteria = tuple(replace(asked, answers=answers) for asked in (RATED if rated else DEFAULT))
     if texts > 2:
         criteria = tuple(replace(asked, help=asked.help.replace("Which of the two", "Which")) for asked in criteria)

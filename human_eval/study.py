@@ -188,9 +188,9 @@ class Study:
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        """All that a judge may choose, each once."""
+        """All that a judge may choose by a key, each once."""
         parts = (part for asked in self.criteria for part in asked.kind.parts(self.most_texts))
-        return tuple(dict.fromkeys(option for part in parts for option in part.options))
+        return tuple(dict.fromkeys(option for part in parts for option in part.options if option.keys))
 
     @cached_property
     def by_id(self) -> dict[str, Task]:

@@ -63,8 +63,8 @@ def build(
     answers: Annotated[
         str,
         typer.Option(
-            help="What judges answer: pair, pair-bad (both are bad), strength, strength-bad; likert-5, likert-7, "
-            "ranking or best-worst, which show up to five systems at once."
+            help=f"What judges answer: {', '.join(KINDS)}. -bad: also that both are bad. Those that are not about a "
+            "pair show up to five systems at once."
         ),
     ] = "pair",
     title: Annotated[str | None, typer.Option(help="Title that judges read.")] = None,

@@ -58,10 +58,8 @@ def plan(
     power: Annotated[float, typer.Option(help="Probability of detecting the preference.")] = 0.8,
     alpha: Annotated[float, typer.Option(help="Significance level of the test.")] = 0.05,
     pairs: Annotated[int, typer.Option(help="Pairs of systems compared on the primary criterion.")] = 1,
-    answers: Annotated[
-        str, typer.Option(help="What judges answer, as in `build`: pair, strength, likert-5, ranking, best-worst, ...")
-    ] = "pair",
-    texts: Annotated[int, typer.Option(help="Systems shown at once: 2 to 5 with likert, ranking or best-worst.")] = 2,
+    answers: Annotated[str, typer.Option(help="What judges answer, as in `build`.")] = "pair",
+    texts: Annotated[int, typer.Option(help="Systems shown at once, up to 5 where answers are not about a pair.")] = 2,
     primary: Annotated[str, typer.Option(help="Primary criterion.")] = "overall",
     criteria: Annotated[
         str, typer.Option(help="All criteria, separated by commas.")

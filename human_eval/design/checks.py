@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from itertools import permutations
 from typing import Literal
 from unicodedata import category
 
@@ -66,7 +65,7 @@ def error_rates(counts: Mapping[str, int], kinds: Sequence[AnswerKind], texts: i
     ``kinds``: of the answers to each criterion; ``texts``: the summaries of a task. A clicker draws each answer with
     the same probability for every criterion. Which side of a shuffled check is readable is random.
     """
-    better, tied, equal = np.array([_clicks(kind, texts) for kind in kinds]).T
+    better, tied, equal, constant = np.array([kind.clicks(texts) for kind in kinds]).T
     random = {
         "identical": float(equal.prod()),
         "shuffled": float((better + tied).prod() - tied.prod()),
@@ -80,23 +79,9 @@ def error_rates(counts: Mapping[str, int], kinds: Sequence[AnswerKind], texts: i
         return float(failures[: allowed + 1].sum())
 
     none = {"identical": 1.0, "shuffled": 0.0, "swapped": 1.0}
-    left = {"identical": 0.0, "shuffled": max(_always(kind, texts) for kind in kinds), "swapped": 0.0}
+    left = {"identical": 0.0, "shuffled": float(constant.max()), "swapped": 0.0}
     careful, hasty = (1 - kept(dict.fromkeys(counts, 1 - error)) for error in (CAREFUL_ERROR, 2 * CAREFUL_ERROR))
     return ErrorRates(kept(random), kept(none), kept(left), careful, hasty)
-
-
-def _always(kind: AnswerKind, texts: int) -> float:
-    """The share of shuffled checks that one and the same answer to all of them passes."""
-    pairs = list(permutations(range(texts), 2))
-    answers = (kind.scores(answer, texts) for answer in kind.every(texts))
-    return max(sum(one[first] > one[second] for first, second in pairs) / len(pairs) for one in answers)
-
-
-def _clicks(kind: AnswerKind, texts: int) -> tuple[float, float, float]:
-    """The shares of answers that prefer the second summary, call it equal to the first, and call all equal."""
-    scores = [kind.scores(answer, texts) for answer in kind.every(texts)]
-    better, tied = (np.mean([compare(one[1], one[0]) for one in scores]) for compare in (operator.gt, operator.eq))
-    return float(better), float(tied), float(np.mean([len(set(one)) == 1 for one in scores]))
 
 
 @dataclass(frozen=True)

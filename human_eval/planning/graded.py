@@ -12,12 +12,10 @@ import numpy as np
 from numpy.random import Generator
 from scipy.stats import norm
 
-from human_eval.answers import KINDS, BestWorst, Choice, Rating
+from human_eval.answers import KINDS, Worths
 from human_eval.planning.simulation import FLIPS, Assumptions, blocks, layout_of, sign_flip_p
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation.rows import Ints
-
-COMMON = 0.5  # standard deviation of what all texts of an item share, as a share of that of a text
 
 
 def draw_graded(
@@ -28,22 +26,8 @@ def draw_graded(
     The other systems are worth the mean of these two.
     """
     gap, tie = _gap_and_tie(assumptions)
-    worth = _worths(assumptions, gap, texts, assigned, draws, generator)
-    kind, ahead = KINDS[answers], worth[..., 1] - worth[..., 0]
-    if isinstance(kind, Choice):
-        strong = norm.isf((1 - assumptions.ties) / 4) if kind.points else 0.0  # half of the decided are strong
-        steps = 0.5 * (np.abs(ahead) > tie) + 0.5 * (np.abs(ahead) > max(tie, strong))
-        return np.asarray(np.sign(ahead) * steps)
-    if isinstance(kind, Rating):
-        middle, step = (1 + kind.steps) / 2, (kind.steps - 1) / 4 * np.sqrt(2)
-        common = COMMON * generator.normal(size=worth.shape[:-1])[..., None] / np.sqrt(2)
-        ratings = np.clip(np.round(middle + step * (worth[..., :2] - gap / 2 + common)), 1, kind.steps)
-        return np.asarray((ratings[..., 1] - ratings[..., 0]) / kind.points)
-    if isinstance(kind, BestWorst):
-        best, worst = worth.argmax(-1), worth.argmin(-1)
-        scores = [1.0 * (best == system) - (worst == system) for system in (0, 1)]
-        return np.asarray((scores[1] - scores[0]) / kind.points)
-    return np.asarray(np.sign(ahead))
+    values = _worths(assumptions, gap, texts, assigned, draws, generator)
+    return np.asarray(KINDS[answers].simulated(Worths(values, gap, tie, assumptions.ties, generator)))
 
 
 def rejections_graded(

@@ -70,7 +70,7 @@ class PlannedDesign:
             return 0.0
         alpha = self.alpha / self.pairs
         assigned = self._assigned(items, judges)
-        if not self.answers.startswith(PAIR):
+        if not KINDS[self.answers].is_vote:
             design, alike = (self.answers, self.texts, assigned), self.about == LIKE_THESE
             return rejections_graded(assumptions, *design, alike=alike, alpha=alpha, draws=draws, seed=seed)
         if self.about == THESE:

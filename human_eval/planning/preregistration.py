@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 
-from human_eval.answers import KINDS, Choice
+from human_eval.answers import KINDS
 from human_eval.formatting import counted, percentage
 from human_eval.planning.graded import points_of
 from human_eval.planning.plan import PlannedDesign, ScenarioPower, StudyPlan
@@ -80,22 +80,23 @@ which system leads before that.
 
 def _shown(design: PlannedDesign) -> str:
     """What judges see and answer."""
-    options = ", ".join(option.label for option in KINDS[design.answers].parts(2)[0].options)
-    if isinstance(KINDS[design.answers], Choice):
+    kind = KINDS[design.answers]
+    if kind.texts[1] == 2:
+        options = ", ".join(option.label for option in kind.parts(2)[0].options)
         return (
             "Judges read the article and both texts without names, with left and right balanced at random, and answer: "
             f"{options}."
         )
-    asks, hint = KINDS[design.answers].asks, KINDS[design.answers].hint
-    return f"Judges read the article and {design.texts} texts at once without names, in random order. {asks} {hint}"
+    shown = f"Judges read the article and {design.texts} texts at once without names, in random order."
+    return f"{shown} {kind.asks} {kind.hinted()}"
 
 
 def _counted(design: PlannedDesign) -> str:
     """What an answer counts."""
-    points = KINDS[design.answers].points
-    if points:
+    kind = KINDS[design.answers]
+    if points := kind.points:
         return f"Tested are the differences of two systems within each judge's answer, at most {points:g} points."
-    votes = "A ranking is a vote on each of its pairs. " if design.answers == "ranking" else ""
+    votes = "" if kind.is_vote else "A ranking is a vote on each of its pairs. "
     return f"{votes}A vote for no difference is half a vote for each system."
 
 

@@ -1,8 +1,10 @@
 """The table of answers: what each kind shows, accepts, stores and counts."""
 
+from dataclasses import replace
+
 import pytest
 
-from human_eval.answers import KINDS, written
+from human_eval.answers import KINDS, AnswerKind, written
 
 NUMBERS = [(name, texts) for name, kind in KINDS.items() for texts in range(kind.texts[0], kind.texts[1] + 1)]
 SMALL = [(name, texts) for name, texts in NUMBERS if texts <= 3]
@@ -79,6 +81,25 @@ def test_the_largest_difference_is_one(name, texts):
     ]
     assert max(differences) == pytest.approx(1)
     assert KINDS[name].can_tie(texts) == (min(differences) == 0) == (name != "best-worst")
+
+
+@pytest.mark.parametrize(("name", "texts"), SMALL)
+def test_what_a_scale_says_of_clicks_is_what_counting_all_answers_gives(name, texts):
+    kind = KINDS[name]
+    assert kind.clicks(texts) == pytest.approx(AnswerKind.clicks(kind, texts))
+
+
+@pytest.mark.parametrize("steps", [2, 3, 5])
+@pytest.mark.parametrize("texts", [2, 3, 5])
+def test_a_scale_has_fewer_steps_than_texts_or_more(steps, texts):
+    kind = replace(KINDS["likert-5"], steps=steps)
+    assert kind.clicks(texts) == pytest.approx(AnswerKind.clicks(kind, texts))
+
+
+def test_a_scale_of_many_steps_is_not_counted_out():
+    kind = replace(KINDS["likert-5"], steps=101, points=100)
+    assert kind.clicks(5).equal == pytest.approx(101**-4)
+    assert kind.can_tie(5)
 
 
 @pytest.mark.parametrize(("name", "texts"), NUMBERS)

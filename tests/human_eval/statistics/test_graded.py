@@ -33,7 +33,7 @@ def built(answers, systems=3, items=12, judges=5, twins=(), **changes):
     rows = outputs(items + 6, systems)
     same = {row.id: row.candidate for row in rows if row.system == NAMES[0]}
     rows = [replace(row, candidate=same[row.id]) if (row.system, row.id) in twins else row for row in rows]
-    checks = {"identical": 1 if KINDS[answers].can_tie(3) else 0, "shuffled": 1, "swapped": 0, **changes}
+    checks = {"identical": int(answers != "best-worst"), "shuffled": 1, "swapped": 0, **changes}
     aligned = align([(row.system, row) for row in rows])
     design = StudyDesign(items=items, judges=judges, booklet=6, **checks)
     return build(aligned, design, standard(answers, 2 if answers.startswith("strength") else systems), seed=3)
