@@ -43,21 +43,24 @@ def _trained(value: object) -> object:
 
 @dataclass(frozen=True, config=STRICT)
 class Simulated:
-    """The simulated corpus in ``{folder}/data``: its seed, stories a split, whether word vectors are trained on it."""
+    """The simulated corpus in ``{folder}/data``."""
 
     seed: int = 1
     train: int = Field(default=4000, ge=1)
+    """stories of this split; so valid and test"""
     valid: int = Field(default=200, ge=1)
     test: int = Field(default=500, ge=1)
     vectors: bool = True
+    """whether word vectors are trained on it"""
 
 
 @dataclass(frozen=True, config=STRICT)
 class Trained:
-    """A reward to train on. ``scale`` is its ``objective.reward_scale``; None: that of the cell's configuration."""
+    """A reward to train on."""
 
     reward: RewardSpec
     scale: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """its ``objective.reward_scale``; none: that of the cell's configuration"""
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -75,15 +78,14 @@ class Decode:
 
 @dataclass(frozen=True, config=STRICT)
 class Choosing:
-    """A row whose summaries are chosen among samples of the start instead of trained for.
-
-    best_of, by   the best of so many samples by a reward that needs no references
-    mbr, samples  the sample closest to all others by a reward (minimum Bayes risk)
-    """
+    """A row whose summaries are chosen among samples of the start instead of trained for."""
 
     best_of: int | None = Field(default=None, ge=2)
+    """of so many samples the best by ``by``"""
     by: str | None = None
+    """a reward that needs no references"""
     mbr: str | None = None
+    """of ``samples``, the one closest to all others by this reward (minimum Bayes risk)"""
     samples: int | None = Field(default=None, ge=2)
     temperature: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     top_k: int | None = Field(default=None, ge=0)
@@ -100,61 +102,59 @@ class Choosing:
 
 @dataclass(frozen=True, config=STRICT)
 class Comparison:
-    """What is compared.
-
-    folder         of everything that the comparison writes
-    test           articles that every model summarizes
-    test_limit     at most this many of them, the first
-    test_split     the split of ``test``, where there are several
-    simulate       write the simulated corpus, in place of data and test: {seed: 1, train: 4000, valid: 200, test: 500,
-                   vectors: true}
-    data           the data section of all runs
-    start          a run to begin from (with ``{seed}`` in it one a seed), or the configuration of its training
-    cell           what the configurations of all cells share, without run, reward, seed and metrics
-    rewards        name -> reward to train on, or {reward: ..., scale: ...} with its objective.reward_scale
-    variants       name -> sections that differ from ``cell``, such as rloo: {objective: {estimator: rloo, samples: 4}};
-                   each reward is trained with each
-    seeds          of training
-    controls       none: continued likelihood; shuffled, constant: of the rewards in ``controls_of`` (constant: with the
-                   mean advantage in the log of the run that it is a control of)
-    controls_of    default: the first reward
-    decoding       name -> options of ``rlsum generate``, such as {beam: 5}; the first is that of the main tables
-    metrics        further test metrics; every reward is one already
-    choosing       name -> {best_of: 8, by: REWARD} or {mbr: REWARD, samples: 8}, a row of summaries chosen among
-                   samples of the start
-    outputs        name -> file of outputs for the same articles, shown as a row
-    compared_with  a further row, besides start and control, that all rows are compared with
-    correlation    report.json of `rlsum correlate`, for the chain from agreement to preference
-    study          results.json of `rlsum human-eval analyse`, for the chain
-    margin         a loss that still counts as "no worse", of scores from 0 to 1, such as 0.01; None: no such verdict
-    language       ISO 639-1 code of the texts, such as fr, hi or ja: `language` of every run, and of the test metrics
-    launcher       what starts a training, such as ``accelerate launch --num_processes 4``, or on processors
-                   ``env ACCELERATE_USE_CPU=true torchrun --nproc_per_node 2``
-    """
+    """What is compared."""
 
     folder: str
+    """of everything that the comparison writes"""
     cell: dict[str, Any]
+    """what the configurations of all cells share, without run, reward, seed and metrics"""
     start: str | dict[str, Any]
+    """a run to begin from (with ``{seed}`` in it one a seed), or the configuration of its training"""
     rewards: Annotated[dict[str, Annotated[Trained, BeforeValidator(_trained)]], Field(min_length=1)]
+    """name -> reward to train on, or {reward: ..., scale: ...} with its objective.reward_scale"""
     test: str = ""
+    """articles that every model summarizes"""
     test_limit: int | None = Field(default=None, ge=1)
+    """at most this many of them, the first"""
     test_split: str = "test"
+    """the split of ``test``, where there are several"""
     simulate: Simulated | None = None
+    """write the simulated corpus, in place of data and test: {seed: 1, train: 4000, valid: 200, test: 500, vectors:
+    true}"""
     data: dict[str, Any] = field(default_factory=dict)
+    """the data section of all runs"""
     variants: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """name -> sections that differ from ``cell``, such as rloo: {objective: {estimator: rloo, samples: 4}}; each reward
+    is trained with each"""
     seeds: tuple[int, ...] = (1, 2, 3)
+    """of training"""
     controls: tuple[Control, ...] = CONTROLS
+    """none: continued likelihood; shuffled, constant: of the rewards in ``controls_of`` (constant: with the mean
+    advantage in the log of the run that it is a control of)"""
     controls_of: tuple[str, ...] | None = None
+    """default: the first reward"""
     decoding: dict[str, Decode] = field(default_factory=lambda: {"beam": Decode(beam=5)})
+    """name -> options of ``rlsum generate``, such as {beam: 5}; the first is that of the main tables"""
     metrics: tuple[RewardSpec, ...] = STANDARD
+    """further test metrics; every reward is one already"""
     choosing: dict[str, Choosing] = field(default_factory=dict)
+    """name -> {best_of: 8, by: REWARD} or {mbr: REWARD, samples: 8}, a row of summaries chosen among samples of the
+    start"""
     outputs: dict[str, str] = field(default_factory=dict)
+    """name -> file of outputs for the same articles, shown as a row"""
     compared_with: str | None = None
+    """a further row, besides start and control, that all rows are compared with"""
     correlation: str | None = None
+    """report.json of `rlsum correlate`, for the chain from agreement to preference"""
     study: str | None = None
+    """results.json of `rlsum human-eval analyse`, for the chain"""
     margin: float | None = Field(default=None, gt=0)
+    """a loss that still counts as "no worse", of scores from 0 to 1, such as 0.01; None: no such verdict"""
     language: LanguageCode = None
+    """ISO 639-1 code of the texts, such as fr, hi or ja: `language` of every run, and of the test metrics"""
     launcher: str = ""
+    """what starts a training, such as ``accelerate launch --num_processes 4``, or on processors ``env
+    ACCELERATE_USE_CPU=true torchrun --nproc_per_node 2``"""
 
     def __post_init__(self) -> None:
         """Reject keys that do not fit each other, with every reason."""
