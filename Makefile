@@ -2,7 +2,7 @@
 # make test   install what is missing, then run the checks and the tests
 # make check  style, types, import contracts
 # make format rewrite to the house style
-# make tour   a wheel built and tried in an empty folder, and the tutorials typed as printed
+# make tour   a wheel built and tried in an empty folder, and the long blocks of the documentation
 # make docs   the documentation as a site, in build/site
 PYTHON ?= python3
 VENV ?= .venv
@@ -29,7 +29,7 @@ slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow
 
 tour: $(STAMP)
-	$(BIN)/python -m pytest -m slow tests/test_distribution.py tests/test_tutorials.py
+	$(BIN)/python -m pytest -m slow tests/test_distribution.py tests/test_documentation_blocks.py
 
 check: $(STAMP)
 	$(BIN)/ruff check .

@@ -21,7 +21,7 @@ Normalisation = Literal["constant", "token", "sequence", "sum"]  # of the policy
 
 @dataclass(frozen=True, config=STRICT)
 class Objective:
-    """What is minimised. docs/training.md has the formulas."""
+    """What is minimised. docs/concepts/objectives.md has the formulas."""
 
     kind: Literal["mle", "mixed", "ranking", "minimum-risk", "best-of-n"] = "mle"
     """mle: likelihood; mixed: likelihood and a policy gradient; ranking, minimum-risk, best-of-n: likelihood and a loss

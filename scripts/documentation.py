@@ -8,27 +8,40 @@ copies the source files that pages link to.
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
+import inspect
 import os
 import re
-from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
 
-    from rlsum.config_reference import Key
-
 ROOT = Path(__file__).resolve().parent.parent
 MOVED = {  # file of the repository -> page of the site
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
-    "human_eval/README.md": "human_eval_tour.md",
 }
+FAMILIES = ROOT / "docs" / "reference" / "rewards.md"  # a section a family: its title has the names of its rewards
+PYTHON_MARK = "<!-- generated: classes and functions -->"  # where the Python page takes them
 LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)((?:#[^)\s]*)?)\)")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """The pages of rewards in the navigation, below that of their families."""
+    import rewards
+
+    pages = [{name: f"reference/rewards/{name}.md"} for name in rewards.base.TABLE]
+    for section in config.nav or []:
+        for entry in section.get("Reference", ()) if isinstance(section, dict) else ():
+            if entry.get("Rewards") == "REWARDS":
+                entry["Rewards"] = [{"All rewards": "reference/rewards.md"}, *pages]
+    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -46,8 +59,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """The links of a page in ``docs/``, as they are on the site."""
+    """The links of a page in ``docs/`` as they are on the site, and what is generated within a page."""
     name = PurePosixPath("docs", page.file.src_uri)
+    markdown = markdown.replace(PYTHON_MARK, python_reference()) if PYTHON_MARK in markdown else markdown
     return relinked(markdown, name, PurePosixPath(page.file.src_uri)) if (ROOT / name).is_file() else markdown
 
 
@@ -80,11 +94,15 @@ def linked_sources() -> set[str]:
 
 def reference() -> dict[str, str]:
     """The generated pages: path -> Markdown."""
-    return {
-        "reference/configuration.md": configuration_page(),
-        "reference/commands.md": commands_page(),
-        "reference/rewards.md": rewards_page(),
-    }
+    import rewards
+
+    pages = {"reference/configuration.md": configuration_page(), "reference/commands.md": commands_page()}
+    return pages | {f"reference/rewards/{name}.md": reward_page(name) for name in rewards.base.TABLE}
+
+
+def table(*titles: str) -> list[str]:
+    """The head of a Markdown table."""
+    return ["", row(*titles), "|" + "---|" * len(titles)]
 
 
 def configuration_page() -> str:
@@ -92,20 +110,19 @@ def configuration_page() -> str:
     from rlsum.compare.config import Comparison
     from rlsum.config_reference import SECTIONS, keys, keys_of
 
-    lines = ["# Configuration", "", "The keys of a run. [Training](../training.md) says how to use them."]
-    for section in SECTIONS:
-        lines += ["", f"## {section}", "", *table_of(keys(section))]
-    lines += ["", "## A comparison", "", "Of `rlsum compare`; see [Comparing rewards](../compare.md).", ""]
-    return "\n".join([*lines, *table_of(keys_of(Comparison))])
-
-
-def table_of(keys: Iterable[Key]) -> list[str]:
-    """Keys of a configuration as a table."""
-    lines = ["| key | default | values | meaning |", "|---|---|---|---|"]
-    for key in keys:
-        values = ", ".join(f"`{value}`" for value in key.values) if len(key.values) > 1 else key.range
-        lines.append(row(f"`{key.name}`", f"`{key.default}`", values, key.meaning.replace("``", "`")))
-    return lines
+    sections = [(section, keys(section)) for section in SECTIONS] + [("A comparison", keys_of(Comparison))]
+    lines = [
+        "# Configuration",
+        "",
+        "Every key of a [run](../guides/training.md), and at the end of a [comparison](../guides/compare.md). "
+        "`rlsum train --keys` and `rlsum compare --keys` print the same.",
+    ]
+    for section, found in sections:
+        lines += ["", f"## {section}", *table("key", "default", "values", "meaning")]
+        for key in found:
+            values = ", ".join(f"`{value}`" for value in key.values) if len(key.values) > 1 else key.range
+            lines.append(row(f"`{key.name}`", f"`{key.default}`", values, key.meaning.replace("``", "`")))
+    return "\n".join(lines)
 
 
 def commands_page() -> str:
@@ -121,15 +138,7 @@ def commands_page() -> str:
         if hasattr(command, "commands"):
             pending = [(f"{path} {name}", child) for name, child in command.commands.items()] + pending
             continue
-        lines += [
-            "",
-            f"## {path}",
-            "",
-            as_markdown(command.help or ""),
-            "",
-            "| option | default | meaning |",
-            "|---|---|---|",
-        ]
+        lines += ["", f"## {path}", "", as_markdown(command.help or ""), *table("option", "default", "meaning")]
         for parameter in command.params:
             name = " ".join(f"`{option}`" for option in [*parameter.opts, *parameter.secondary_opts])
             shown = "required" if parameter.required else "" if parameter.default is None else f"`{parameter.default}`"
@@ -143,21 +152,118 @@ def as_markdown(text: str) -> str:
     return "\n".join(lines)
 
 
-def rewards_page() -> str:
-    """Every reward with its options, as `rlsum rewards NAME` prints them."""
+def reward_page(name: str) -> str:
+    """A reward: what `rlsum rewards NAME` prints, an example, and the section of its family in ``FAMILIES``."""
     import rewards
 
-    lines = ["# Rewards", "", "Formulas, floors and advice are in [Rewards](../rewards.md)."]
-    for name in rewards.base.TABLE:
-        described = rewards.describe(name)
-        lines += ["", f"## {name}", "", described.text, "", described.scores]
-        if described.explained:
-            lines += ["", "| option | default | meaning |", "|---|---|---|"]
-        for key, option in described.explained.items():
-            shown = "required" if option.default == "..." else f"`{option.default}`"
-            choices = f"{', '.join(f'`{choice}`' for choice in option.choices)}; " if option.choices else ""
-            lines.append(row(f"`{key}`", shown, choices + option.meaning))
+    described = rewards.describe(name)
+    lines = [f"# {name}", "", described.text, "", described.scores, "", "```sh", f"rlsum rewards {name}", "```"]
+    lines += ["", "```python", "import rewards", "", f"reward = rewards.from_spec({described.written!r})", "```"]
+    if described.explained:
+        lines += table("option", "default", "meaning")
+    for key, option in described.explained.items():
+        shown = "required" if option.default == "..." else f"`{option.default}`"
+        choices = f"{', '.join(f'`{choice}`' for choice in option.choices)}; " if option.choices else ""
+        lines.append(row(f"`{key}`", shown, choices + option.meaning))
+    title, text = family(name)
+    lines += ["", f"## {title}" if title != name else "## More", "", text]
+    place = PurePosixPath("docs/reference/rewards.md")
+    return relinked("\n".join(lines), place, PurePosixPath(f"reference/rewards/{name}.md"))
+
+
+def family(name: str) -> tuple[str, str]:
+    """The section of a reward in ``FAMILIES``: title and text; raises KeyError for a reward that has none."""
+    for section in FAMILIES.read_text(encoding="utf-8").split("\n## ")[1:]:
+        title, _, text = section.partition("\n")
+        if name in title.split(", "):
+            return title, text.strip().replace("\n### ", "\n#### ")
+    raise KeyError(name)
+
+
+# ---- Python ---------------------------------------------------------------------------------------------------------
+
+MODULES = {  # what the page on Python documents: module -> names beside those of its __all__
+    "rlsum.api": (),
+    "rlsum.scoring.scored": ("Scored",),
+    "rlsum.scoring.evaluation": ("Evaluation",),
+    "rlsum.judgments.collection": ("Judgments", "Judgment"),
+    "rlsum.judgments.columns": ("JudgmentColumns",),
+    "rlsum.meta_evaluation.report": ("MetaEvaluation",),
+    "rlsum.explain.explained": ("Explained",),
+    "rlsum.training.run": ("Run",),
+    "rlsum.compare.running": ("Compared",),
+    "rlsum.records": ("Output", "read_outputs", "write_outputs"),
+    "rewards": (),
+    "rewards.adapters.trl": ("reward_function",),
+    "rewards.adapters.torchmetrics": ("TextReward",),
+    "rewards.adapters.columns": ("scored",),
+    "human_eval.study": ("Study", "StudyKey", "Criterion", "Task"),
+}
+
+
+def python_reference() -> str:
+    """Every documented name of ``MODULES`` with its signature, its text, and the fields of a dataclass."""
+    lines: list[str] = []
+    for module, names in MODULES.items():
+        imported = importlib.import_module(module)
+        lines += ["", f"## {module}"]
+        for name in names or sorted(imported.__all__, key=str.lower):
+            lines += documented(name, getattr(imported, name))
     return "\n".join(lines)
+
+
+def documented(name: str, value: Any) -> list[str]:
+    """A class or a function as Markdown, or a constant as its value."""
+    if not (inspect.isclass(value) or inspect.isfunction(value)):
+        return ["", f"### {name}", "", f"`{value}`"]
+    text = (inspect.getdoc(value) or "").replace("``", "`")
+    lines = ["", f"### {name}", "", "```text", declaration(name, value), "```", "", text]
+    fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
+    if fields:
+        lines += table("field", "type", "default")
+    for field in fields:
+        made = field.default_factory is not dataclasses.MISSING
+        default = "required" if field.default is dataclasses.MISSING else f"`{field.default!r}`"
+        lines.append(row(f"`{field.name}`", f"`{field.type}`", "empty" if made else default))
+    if inspect.isclass(value):
+        lines += [
+            f"- `{method}{signature(function)}`: {summary(function)}"
+            for method, function in inspect.getmembers(value, inspect.isfunction)
+            if not method.startswith("_") and function.__module__.startswith(("rlsum", "rewards", "human_eval"))
+        ]
+    return lines
+
+
+def declaration(name: str, value: Any) -> str:
+    """A class, or a function with its arguments, one a line where there are many."""
+    if inspect.isclass(value):
+        return f"class {name}"
+    short = name + signature(value)
+    return short if len(short) <= 100 else name + signature(value, ",\n    ")
+
+
+def signature(function: Any, separator: str = ", ") -> str:
+    """The arguments of a function with their types as they are written; a default that is a function by its name."""
+    given = inspect.signature(function)
+    arguments: list[str] = []
+    for argument in given.parameters.values():
+        if argument.kind is argument.KEYWORD_ONLY and "*" not in arguments:
+            arguments.append("*")
+        kind = "" if argument.annotation is argument.empty else f": {argument.annotation}"
+        default = "" if argument.default is argument.empty else f" = {named(argument.default)}"
+        arguments.append(argument.name + kind + default)
+    returned = "" if given.return_annotation is given.empty else f" -> {given.return_annotation}"
+    return f"({separator.join(arguments)}){returned}"
+
+
+def named(value: Any) -> str:
+    """A default as it is written."""
+    return getattr(value, "__name__", None) or repr(value)
+
+
+def summary(function: Any) -> str:
+    """The first sentence of a docstring, on one line."""
+    return " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split()).replace("``", "`")
 
 
 def row(*cells: str) -> str:

@@ -19,7 +19,7 @@ FORMAT = 1
 
 
 def to_json(analysis: Analysis) -> str:
-    """results.json, as docs/human_eval.md describes it; undefined values are null."""
+    """results.json, as docs/concepts/studies.md describes it; undefined values are null."""
     votes, settings = analysis.votes, analysis.settings
     data = {
         "format": FORMAT,

@@ -25,7 +25,7 @@ from human_eval.statistics.votes import Floats
 from rlsum.evaluation.rows import Ids, Ints, numbered
 from rlsum.evaluation.statistics import LEVEL
 
-# The test rejects too often with fewer (docs/human_eval.md#calibration).
+# The test rejects too often with fewer (docs/concepts/studies.md#calibration).
 FEWEST_JUDGES, FEWEST_ITEMS = 5, 20
 
 

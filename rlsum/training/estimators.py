@@ -158,7 +158,7 @@ def _normalised(centred: np.ndarray) -> np.ndarray:
     return centred / np.where(deviation > 0, deviation, 1.0)
 
 
-# The names are those of rlsum.objective.Estimator, the papers those of the table in docs/training.md (both tested).
+# The names are those of rlsum.objective.Estimator, the papers those of the table in docs/concepts/objectives.md (both tested).
 ESTIMATORS: Mapping[Estimator, AdvantageEstimator] = {
     "self-critical": AdvantageEstimator(self_critical, "Rennie et al. 2017; Clark et al. 2019", needs_greedy=True),
     "rloo": AdvantageEstimator(leave_one_out, "Kool et al. 2019; Ahmadian et al. 2024"),

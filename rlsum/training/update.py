@@ -1,4 +1,4 @@
-"""One update, from a batch of articles to the loss, in the order of events. The equations are in docs/one-update.md.
+"""One update, from a batch of articles to the loss, in the order of events. The equations are in docs/concepts/one-update.md.
 
     rollouts   sample -> texts -> rewards -> advantages         without gradient
     loss       log-probabilities -> L_RL, L_MLE, L_cov -> loss  with gradient

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import fields
 from pathlib import Path, PurePosixPath
 
 import documentation
 import pytest
 
 import rewards
+from rlsum import api
 from rlsum.config_reference import SECTIONS
 
 ROOT = documentation.ROOT
@@ -42,11 +44,15 @@ def test_the_reference_has_every_key_command_and_reward(site):
     commands = (site / "reference" / "commands.html").read_text(encoding="utf-8")
     assert "rlsum human-eval build" in commands
     assert "<code>--init</code>" in commands
-    text = (site / "reference" / "rewards.html").read_text(encoding="utf-8")
-    assert [name for name in rewards.base.TABLE if f'id="{name.replace("+", "")}"' not in text] == []
-    sections = dict(re.findall(r'<h2 id="[^"]+">([\w+-]+)<(.*?)(?=<h2|\Z)', text, re.DOTALL))
     for name in rewards.base.TABLE:
-        assert [o for o in rewards.describe(name).options if f"<code>{o}</code>" not in sections[name]] == [], name
+        text = (site / "reference" / "rewards" / f"{name}.html").read_text(encoding="utf-8")
+        assert [o for o in rewards.describe(name).options if f"<code>{o}</code>" not in text] == [], name
+
+
+def test_the_page_on_python_has_every_public_name_and_field(site):
+    text = (site / "reference" / "python.html").read_text(encoding="utf-8")
+    names = [*api.__all__, *rewards.__all__, *(field.name for field in fields(api.Generating))]
+    assert [name for name in names if f'id="{name.lower()}' not in text and f"<code>{name}</code>" not in text] == []
 
 
 def test_linked_source_files_are_copied_and_nothing_is_loaded_from_elsewhere(site):
@@ -60,9 +66,9 @@ def test_links_follow_files_to_their_pages():
     def linked(text, file, page):
         return documentation.relinked(text, PurePosixPath(file), PurePosixPath(page))
 
-    assert linked("[a](docs/training.md#x)", "README.md", "index.md") == "[a](training.md#x)"
+    assert linked("[a](docs/guides/a.md#x)", "README.md", "index.md") == "[a](guides/a.md#x)"
     assert linked("[a](../../CONTRIBUTING.md)", "docs/results/demo.md", "results/demo.md") == "[a](../contributing.md)"
-    assert linked("[a](../rlsum/config.py)", "docs/one-update.md", "one-update.md") == "[a](source/rlsum/config.py)"
+    assert linked("[a](../../rlsum/x.py)", "docs/concepts/a.md", "concepts/a.md") == "[a](../source/rlsum/x.py)"
     assert linked("[a](https://x.org/y) [b](#here)", "README.md", "index.md") == "[a](https://x.org/y) [b](#here)"
 
 

@@ -42,7 +42,7 @@ def in_float64(model):
 
 
 def plain(log_p, before, chosen, sampling, ends, never=()):
-    """Log q of a token after others, from log-probabilities (V,) in log space, as docs/training.md says."""
+    """Log q of a token after others, from log-probabilities (V,) in log space, as docs/concepts/objectives.md says."""
     n = sampling.block_ngrams
     forbidden = set(never) | (set(ends) if len(before) < sampling.min_length else set())
     if n and len(before) >= n:

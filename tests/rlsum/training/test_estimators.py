@@ -26,7 +26,7 @@ def within(estimator, rewards):
 
 def test_configuration_and_documentation_name_the_same_estimators():
     assert get_args(get_type_hints(Objective)["estimator"]) == tuple(estimators.ESTIMATORS)
-    documentation = (DOCS / "training.md").read_text(encoding="utf-8")
+    documentation = (DOCS / "concepts" / "objectives.md").read_text(encoding="utf-8")
     rows = [line.split(" | ") for line in documentation.splitlines() if line.startswith("| `")]
     for name, estimator in estimators.ESTIMATORS.items():
         assert estimator.paper in [row[-1].removesuffix(" |") for row in rows if row[0] == f"| `{name}`"]

@@ -1,11 +1,11 @@
-"""The lines that docs/one-update.md quotes are in the files that it names."""
+"""The lines that docs/concepts/one-update.md quotes are in the files that it names."""
 
 import re
 from pathlib import Path
 from textwrap import dedent
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "one-update.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "concepts" / "one-update.md").read_text(encoding="utf-8")
 
 
 def test_every_quoted_block_is_in_its_file():
