@@ -99,9 +99,9 @@ def test_every_command_is_shown():
 def test_a_wrong_command_would_be_noticed():
     with pytest.raises(AssertionError, match="no command trian"):
         parse(["trian"])
-    with pytest.raises(Exception, match="No such option"):
+    with pytest.raises(Exception, match="(?i)no such option"):
         parse(["train", "--inti", "x"])
-    with pytest.raises(Exception, match="Missing"):
+    with pytest.raises(Exception, match="(?i)missing"):
         parse(["generate", "-o", "x"])
 
 
@@ -210,7 +210,7 @@ def test_files_named_in_a_page_exist(path):
 def test_dotted_names_in_a_page_exist(path):
     text = FENCE.sub("", path.read_text(encoding="utf-8"))
     for name in set(re.findall(r"`((?:rewards|rlsum|human_eval)(?:\.[a-zA-Z_]\w*)+)", text)):
-        if not name.endswith((".py", ".yaml", ".json", ".md")):
+        if not name.endswith((".py", ".yaml", ".json", ".md", ".commands")):  # nor the group of an entry point
             pkgutil.resolve_name(name)
 
 
