@@ -165,9 +165,10 @@ def correlate(
 ) -> MetaEvaluation:
     """How well metrics agree with people: correlations with intervals, and tests between metrics.
 
-    ``score``: the human score, by default `overall`, or the only one. ``layout``, ``lower_is_better``: as of `judgments`. ``clean``: as of `evaluate`.
-    ``average``: correlate within each group, and average over groups or rows. ``length``: text lengths to compare with.
-    ``cache``: a folder that keeps scores, "default" for that of the command line. ``language``: as of `evaluate`.
+    ``score``: the human score, by default `overall`, or the only one. ``layout``, ``lower_is_better``: as of
+    `judgments`. ``clean``, ``language``: as of `evaluate`. ``average``: correlate within each group, and average over
+    groups or rows. ``length``: text lengths to compare with. ``cache``: a folder that keeps scores, "default" for that
+    of the command line.
     """
     import rewards
     from rlsum.judgments.orientation import human_score

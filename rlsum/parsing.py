@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from rewards.options import nearest
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 
 Parsed = TypeVar("Parsed")
 
@@ -68,3 +68,10 @@ def _fault(fault: Any) -> str:
     expected = EXPECTED.get(fault["type"], fault["msg"].removeprefix("Input should be "))
     quote = "; quote it" if expected == "text" and isinstance(fault["input"], bool | int | float) else ""
     return f"{inside}{name} must be {expected}, not {json.dumps(fault['input'])[:40]}{quote}"
+
+
+def option_fault(error: ValidationError, given: Mapping[str, Any]) -> UserError:
+    """The first fault of a dataclass that was made of arguments: the argument as its reader writes it, and the fix."""
+    fault = error.errors()[0]
+    name, problem = str(fault["loc"][0]), fault["msg"].replace("Input should be", "must be")
+    return UserError(f"{option(name, given[name])}: {problem}")

@@ -33,7 +33,7 @@ from human_eval.parsing import read_text
 from human_eval.study import TASK_KINDS, Criterion, Enrolment, Study, StudyError, StudyKey
 from human_eval.training import read_training
 from rewards.text.cleaning import clean as cleaned
-from rlsum.cli.reading import ArticleColumn, ArticleFile
+from rlsum.cli.options import ArticleColumn, ArticleFile
 from rlsum.data.articles import Articles
 from rlsum.errors import UserError
 from rlsum.scoring.debris import Survey

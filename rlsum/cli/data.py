@@ -6,22 +6,25 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
+from pydantic.dataclasses import dataclass
 from rich.console import Console
 
+from rewards.references import Lists
 from rlsum.cli.judgments import judgments
-from rlsum.cli.reading import ArticleColumn, ArticleFile, Language, ReferenceLists
+from rlsum.cli.options import ArticleColumn, ArticleFile, Language, ReferenceLists, expanded
+from rlsum.config import Config, DataConfig
 from rlsum.errors import UserError
 from rlsum.files import check_free, write_lines
+from rlsum.objective import STRICT
 from rlsum.pages.table import Table, text_table
 from rlsum.pages.terminal import show
 from rlsum.readers import CorpusError
 from rlsum.records import write_outputs
 
 if TYPE_CHECKING:
-    from rlsum.config import Config
     from rlsum.data.corpus import Corpus
     from rlsum.data.describe import CorpusDescription
     from rlsum.training.inspection import Inspected, Part
@@ -34,28 +37,37 @@ app = typer.Typer(
 app.command()(judgments)
 
 
+@dataclass(frozen=True, config=STRICT)
+class Reading:
+    """Keys of the section ``data`` that a command line may say otherwise."""
+
+    EXPLAINED_BY: ClassVar = (DataConfig,)
+    ELSE: ClassVar = "; default: the configuration's"
+    id_column: str | None = None
+    source_column: str | None = None
+    reference_column: str | None = None
+    reference_lists: Lists | None = None
+    tokenizer: Literal["whitespace", "spacy"] | None = None
+    lowercase: bool | None = None
+    max_source: int | None = None
+    max_target: int | None = None
+    num_proc: int | None = None
+
+
 @app.command()
+@expanded
 def inspect(
+    *,
     path: Annotated[
         str, typer.Argument(help="A configuration, such as NAME.yaml; or a file, folder, or hub name hf://owner/name.")
     ],
     split: Annotated[str, typer.Option(help="train or valid; test of a folder or hub name, too.")] = "train",
     pretrained: Annotated[str | None, typer.Option(help="Read as this pretrained model does.")] = None,
     language: Language = None,
-    id_column: Annotated[str | None, typer.Option(help="Default: id if there is one, else file and line.")] = None,
-    source_column: Annotated[str | None, typer.Option(help="Column of the articles.")] = None,
-    reference_column: Annotated[str | None, typer.Option(help="Column of the summaries.")] = None,
-    reference_lists: ReferenceLists = None,
-    tokenizer: Annotated[
-        Literal["whitespace", "spacy"] | None, typer.Option(help="spacy for raw text. Default: by the texts.")
-    ] = None,
-    lowercase: Annotated[bool | None, typer.Option(help="Lower-case the tokens. Default: by the texts.")] = None,
-    max_source: Annotated[int | None, typer.Option(help="Tokens of an article that a model reads.")] = None,
-    max_target: Annotated[int | None, typer.Option(help="Tokens of a summary that a model learns.")] = None,
+    reading: Reading,
     vocabulary: Annotated[int | None, typer.Option(help="Number of words that the model knows at most.")] = None,
     limit: Annotated[int | None, typer.Option(help="Rows to inspect, drawn with --seed.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the choice of rows.")] = None,
-    num_proc: Annotated[int | None, typer.Option(help="Processes that tokenise.")] = None,
 ) -> None:
     """Describe a corpus as a model reads it: rows left out, lengths, unknown words, copying, an example.
 
@@ -78,14 +90,12 @@ def inspect(
         raise UserError(f"--split {split}: {path} has train and valid; give the file of the others")
     if configured and pretrained is not None:
         raise UserError(f"--pretrained {pretrained}: {path} names its model; set model.pretrained there")
-    columns = {"source_column": source_column, "reference_column": reference_column, "reference_lists": reference_lists}
     if configured:
         values = yaml_files.read(Path(path))
     else:
-        values = _drafted(path, split, columns, language, pretrained)
-        language = pretrained = None
-    data = {**columns, "id_column": id_column, "tokenizer": tokenizer, "lowercase": lowercase, "num_proc": num_proc}
-    data |= {"max_source": max_source, "max_target": max_target, f"{part}_limit": limit}
+        values = _drafted(path, split, reading, language, pretrained)
+        language = None
+    data = {**vars(reading), f"{part}_limit": limit}
     given = {"data": data, "vocabulary": {"size": vocabulary}, "training": {"seed": seed}, "language": language}
     config = check(yaml_files.merge(values, _given(given)), path)
     _show(inspected(config, part), config, f"{path} ({split})")
@@ -97,9 +107,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in kept.items() if value is not None and value != {}}
 
 
-def _drafted(
-    path: str, split: str, columns: dict[str, Any], language: str | None, pretrained: str | None
-) -> dict[str, Any]:
+def _drafted(path: str, split: str, reading: Reading, language: str | None, pretrained: str | None) -> dict[str, Any]:
     """The configuration that `rlsum init` would write for a corpus, as far as it says how texts are read."""
     from rewards.text.languages import NAMES
     from rlsum import yaml_files
@@ -108,8 +116,7 @@ def _drafted(
     from rlsum.drafts.pretrained import pretrained as facts
 
     start = None if pretrained is None else facts(pretrained)
-    source, reference, lists = columns.values()
-    found = look(path, source, reference, lists, language, split)
+    found = look(path, reading.source_column, reading.reference_column, reading.reference_lists, language, split)
     if start is None and language is None and len({*found.seen} - {None}) != 1:
         assumed = next(filter(None, found.seen), "en")
         typer.echo(f"{path}: the language is not clear; read as {NAMES[assumed]} (--language CODE)", err=True)

@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from rlsum.cli.options import STANDARD, Language, LongSignatures, Metrics, OutFolder, Overwrite, bars, report
-from rlsum.cli.reading import CandidateColumn, Clean, ReferenceColumn, ReferenceLists
-from rlsum.files import check_folder
+from rlsum import api
+from rlsum.cli.options import STANDARD, Clean, Language, Metrics, Report, Resamples, Seed, TextColumns, bars, expanded
 
 
+@expanded
 def evaluate(
+    *,
     files: Annotated[list[Path], typer.Argument(metavar="OUT.jsonl...", help="Outputs of systems, JSONL or tables.")],
     metrics: Metrics = STANDARD,
     language: Language = None,
@@ -20,19 +21,14 @@ def evaluate(
         list[Path] | None,
         typer.Option(metavar="R.txt", help="References, row by row: a text a line, or a column. Repeatable."),
     ] = None,
-    candidate_column: CandidateColumn = None,
-    reference_column: ReferenceColumn = None,
-    reference_lists: ReferenceLists = None,
+    columns: TextColumns,
     clean: Clean = False,
     baseline: Annotated[
         str | None, typer.Option(metavar="SYSTEM", help="System to compare the others with (default: the first).")
     ] = None,
-    out: OutFolder = None,
-    overwrite: Overwrite = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with raw scores (not x 100).")] = False,
-    resamples: Annotated[int, typer.Option(min=1, help="Resamples of each interval and each test.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same intervals and p-values.")] = 0,
-    long_signatures: LongSignatures = False,
+    report: Report,
+    resamples: Resamples = 10_000,
+    seed: Seed = 0,
 ) -> None:
     """Score outputs: a table of systems by metrics, with 95% intervals.
 
@@ -53,24 +49,11 @@ def evaluate(
 
     rlsum evaluate all.jsonl --baseline lead-3 -o report
     """
-    from rlsum import api
     from rlsum.scoring.evaluation import FILES, to_json
 
-    if out is not None:
-        check_folder("out", out, FILES, overwrite)
+    report.check(FILES)
+    choices = {"language": language, "clean": clean, "baseline": baseline, "resamples": resamples, "seed": seed}
     with bars() as advance:
-        evaluation = api.evaluate(
-            files,
-            [*map(str, references or ())],
-            metrics=metrics,
-            candidate_column=candidate_column,
-            reference_column=reference_column,
-            reference_lists=reference_lists,
-            language=language,
-            clean=clean,
-            baseline=baseline,
-            resamples=resamples,
-            seed=seed,
-            advance=advance,
-        )
-    report(evaluation, out, to_json(evaluation) if as_json else None, long_signatures)
+        given = [*map(str, references or ())]
+        evaluation = api.evaluate(files, given, metrics, **vars(columns), **choices, advance=advance)  # type: ignore[arg-type]
+    report.show(evaluation, to_json)

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 from rewards.base import labelled
+from rewards.references import Lists
 from rlsum import api
-from rlsum.cli.options import Language
+from rlsum.cli.options import Language, ReferenceLists
 from rlsum.errors import UserError
 from rlsum.readers import is_text, lines, text_of
 from rlsum.records import read_outputs
@@ -38,6 +39,7 @@ def explain(
     theme: Annotated[Literal["light", "dark"], typer.Option(help="Of a picture; pages follow the browser.")] = "light",
     identity: Annotated[str | None, typer.Option("--id", help="Output of this id, with its first reference.")] = None,
     system: Annotated[str | None, typer.Option(help="With --id: whose output, if the file has several.")] = None,
+    reference_lists: ReferenceLists = None,
     overwrite: Annotated[bool, typer.Option(help="Replace PLAN.png.")] = False,
 ) -> None:
     """Explain a score: where the weight of words and sentences moves, which tokens are similar, or which words count.
@@ -59,7 +61,7 @@ def explain(
     from rlsum.explain.explained import check_out
 
     check_out(out, len(labelled(metrics)), overwrite)
-    explained = api.explain(*_texts(candidate, reference, identity, system), metrics, language)
+    explained = api.explain(*_texts(candidate, reference, identity, system, reference_lists), metrics, language)
     if not explained.save(out, theme, overwrite=True):
         typer.echo("letters that no installed font has are drawn as boxes; a page (.html) shows them", err=True)
     typer.echo(explained)
@@ -82,12 +84,18 @@ def _read(path: str) -> str:
     return text
 
 
-def _texts(candidate: str, reference: str | None, identity: str | None, system: str | None) -> tuple[str, str]:
+def _texts(
+    candidate: str, reference: str | None, identity: str | None, system: str | None, lists: Lists | None
+) -> tuple[str, str]:
     """The two texts: as given, or of the output that --id and --system name."""
     if identity is None:
         if reference is None or system is not None:
             records = _is_file(candidate) and not is_text(Path(candidate))
-            fix = f"give --id, such as {read_outputs(candidate)[0].id}" if records else "give the reference, too"
+            fix = (
+                f"give --id, such as {read_outputs(candidate, lists=lists)[0].id}"
+                if records
+                else "give the reference, too"
+            )
             raise UserError(f"{candidate}: explain takes a candidate and a reference, or an output of a file; {fix}")
         files = [text for text in (candidate, reference) if _is_file(text)]
         if len(files) == 1:
@@ -95,7 +103,7 @@ def _texts(candidate: str, reference: str | None, identity: str | None, system: 
         return (_read(candidate), _read(reference)) if files else (candidate, reference)
     if reference is not None:
         raise UserError(f"--id {identity}: give one file of outputs, and no reference")
-    outputs = read_outputs(candidate)
+    outputs = read_outputs(candidate, lists=lists)
     found = [output for output in outputs if output.id == identity and system in (None, output.system)]
     if len(found) != 1:
         systems = ", ".join(output.system for output in found)

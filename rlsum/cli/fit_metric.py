@@ -3,42 +3,44 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from rewards.specs import as_spec
-from rlsum.cli.layout import LowerIsBetter, listed
-from rlsum.cli.options import JUDGMENTS, HumanScore, progress
+from rlsum.cli.layout import LowerIsBetter
+from rlsum.cli.options import JUDGMENTS, ReferenceLists, expanded, listed, progress
+from rlsum.metric_fitting.options import FitOptions
 from rlsum.pages.table import Cell, Table
 from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
+    from rewards.references import Lists
     from rlsum.metric_fitting.examples import JudgedExample
     from rlsum.metric_fitting.fitting import Correlations, EpochValidation, Fitted
 
-Scale = Literal["min-max", "standard", "none"]
+Pool = list["JudgedExample"]
 
 
+@expanded
 def fit_metric(
+    *,
     data: Annotated[list[str], typer.Argument(metavar="DATA...", help=JUDGMENTS)],
     metric: Annotated[str, typer.Option(help="sbert, cka, bertscore, trwmd or twmd, with its options.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The learned metric; must be new.")],
     valid: Annotated[list[str] | None, typer.Option(metavar="DATA", help="To choose the epoch; repeatable.")] = None,
     test: Annotated[list[str] | None, typer.Option(metavar="DATA", help="Test before and after; repeatable.")] = None,
-    score: HumanScore = None,
+    score: Annotated[str | None, typer.Option(help="The human score. Default: overall, or the only one.")] = None,
     lower_is_better: LowerIsBetter = "",
     groups: Annotated[str, typer.Option(help="Use only these groups, such as '*-en' for language pairs.")] = "*",
     limit: Annotated[int | None, typer.Option(min=4, help="Number of judgments to draw from DATA at random.")] = None,
     holdout: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of items held out without --valid.")] = 0.1,
-    scale: Annotated[Scale, typer.Option(help="Human scores to [0, 1], or to mean 0 and deviation 1.")] = "min-max",
-    epochs: Annotated[int, typer.Option(min=1, help="Maximum number of passes over the judgments.")] = 5,
-    patience: Annotated[int, typer.Option(min=1, help="Epochs without improvement before training stops.")] = 2,
-    learning_rate: Annotated[float, typer.Option(help="Highest learning rate; it rises from 0 and falls to 0.")] = 2e-5,
-    batch_size: Annotated[int, typer.Option(min=1, help="Judgments per update.")] = 32,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the draw, the held-out items and the order.")] = 0,
+    reference_lists: ReferenceLists = None,
+    options: FitOptions,
 ) -> None:
     """Train the encoder of a contextual metric to predict human scores, with squared error.
 
@@ -56,29 +58,17 @@ def fit_metric(
     rlsum evaluate outputs.jsonl --metrics 'rouge-l, learned(path=runs/metric)'
     """
     from rewards.embedding.learned import check_learnable, learned
-    from rlsum.data.corpus import drawn
-    from rlsum.metric_fitting.examples import check_varied, held_out
     from rlsum.metric_fitting.fitting import check_folder, check_scorable, fit, scored
-    from rlsum.metric_fitting.training import FitOptions
 
     spec = as_spec(metric)
     start = check_learnable(spec)
     check_folder(out)
-    options = FitOptions(epochs, batch_size, learning_rate, patience, seed, scale)
-    named = score, groups, listed(lower_is_better)
-    training = drawn(_read(data, *named), limit, seed)
-    training, validation = (training, _read(valid, *named)) if valid else held_out(training, holdout, seed)
-    tested = _read(test, *named) if test else []
-    for part, pool in (("training", training), ("validation", validation), ("test", tested)):
-        if pool or part != "test":
-            check_varied(part, pool)
-    _warn_if_shared("--valid", validation if valid else [], training)
-    _warn_if_shared("--test", tested, training)
-    typer.echo(f"{len(training):,} judgments to train on, {len(validation):,} to validate, {len(tested):,} to test")
+    read = partial(_read, score=score, groups=groups, lower_is_better=listed(lower_is_better), lists=reference_lists)
+    training, validation, tested = _pools(read, data, valid, test, limit, holdout, options.seed)
     check_scorable(start, tested)
     before = scored(start, tested)
     with progress() as bar:
-        task = bar.add_task("training", total=options.epochs * math.ceil(len(training) / batch_size))
+        task = bar.add_task("training", total=options.epochs * math.ceil(len(training) / options.batch_size))
 
         def updated(loss: float) -> None:
             bar.update(task, advance=1, description=f"training, loss {loss:.4f}")
@@ -93,13 +83,40 @@ def fit_metric(
     typer.echo(reward.signature)
 
 
-def _read(sources: list[str], score: str | None, groups: str, lower_is_better: list[str]) -> list[JudgedExample]:
+def _pools(
+    read: Callable[[list[str]], Pool],
+    data: list[str],
+    valid: list[str] | None,
+    test: list[str] | None,
+    limit: int | None,
+    holdout: float,
+    seed: int,
+) -> tuple[Pool, Pool, Pool]:
+    """The judgments to train on, to validate and to test. Says their numbers, and which are in two."""
+    from rlsum.data.corpus import drawn
+    from rlsum.metric_fitting.examples import check_varied, held_out
+
+    training = drawn(read(data), limit, seed)
+    training, validation = (training, read(valid)) if valid else held_out(training, holdout, seed)
+    tested = read(test) if test else []
+    for part, pool in (("training", training), ("validation", validation), ("test", tested)):
+        if pool or part != "test":
+            check_varied(part, pool)
+    _warn_if_shared("--valid", validation if valid else [], training)
+    _warn_if_shared("--test", tested, training)
+    typer.echo(f"{len(training):,} judgments to train on, {len(validation):,} to validate, {len(tested):,} to test")
+    return training, validation, tested
+
+
+def _read(sources: list[str], score: str | None, groups: str, lower_is_better: list[str], lists: Lists | None) -> Pool:
     """The judgments of some groups with a human score. Prints notes, and what is left out."""
+    from rlsum.judgments.columns import JudgmentColumns
     from rlsum.judgments.orientation import human_score
     from rlsum.judgments.registry import load
     from rlsum.metric_fitting.examples import examples
 
-    loaded = [load(source, lower_is_better=lower_is_better) for source in sources]
+    layout = JudgmentColumns(lists=lists)
+    loaded = [load(source, layout=layout, lower_is_better=lower_is_better) for source in sources]
     first, score = human_score(loaded[0], score, lower_is_better)
     loaded = [first, *loaded[1:]]
     rows = [row for judgments in loaded for row in judgments.rows]

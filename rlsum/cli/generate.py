@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from rlsum import api
-from rlsum.cli.options import bars, with_options
-from rlsum.models.decoding import Decoding, Sampling
+from rlsum.cli.options import bars, expanded
 
 
-@with_options(api.Generating, Sampling, Decoding)
+@expanded
 def generate(
     *,
     checkpoint: Annotated[Path, typer.Argument(help="Run or checkpoint folder, or pretrained model of transformers.")],

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rlsum import api
-from rlsum.cli.reading import Language, ReferenceLists
+from rlsum.cli.options import Language, ReferenceLists
 
 
 def init(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from rlsum.cli import layout
-from rlsum.cli.reading import ReferenceLists
+from rlsum.cli.layout import COLUMNS, Layout, LowerIsBetter
+from rlsum.cli.options import expanded, listed
 from rlsum.files import check_free
 from rlsum.pages.blocks import Bullets
 from rlsum.pages.table import Table, text_table
@@ -23,29 +23,23 @@ if TYPE_CHECKING:
 MANY = 8  # systems or groups to list
 
 
+@expanded
 def judgments(
+    *,
     data: Annotated[str, typer.Argument(help="A JSONL file, hf://owner/name, NAME:PATH, or NAME followed by PATH.")],
     path: Annotated[str | None, typer.Argument(help="The file or folder for NAME.", show_default=False)] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="JSONL to write, or .jsonl.gz.")] = None,
-    id_column: layout.IdColumn = None,
-    system_column: layout.SystemColumn = None,
-    candidate: layout.CandidateColumn = None,
-    reference: layout.ReferenceColumn = None,
-    source: layout.SourceColumn = None,
-    group: layout.GroupColumn = None,
     score: Annotated[
         list[str] | None,
         typer.Option(
             metavar="[NAME=]COLUMN",
             help="Of a score; several, separated by commas or with *, are of one judge each. Repeatable. Default: all "
             "columns of numbers.",
-            rich_help_panel=layout.COLUMNS,
+            rich_help_panel=COLUMNS,
         ),
     ] = None,
-    judge_column: layout.JudgeColumn = None,
-    criterion_column: layout.CriterionColumn = None,
-    reference_lists: ReferenceLists = None,
-    lower_is_better: layout.LowerIsBetter = "",
+    layout: Layout,
+    lower_is_better: LowerIsBetter = "",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
@@ -68,16 +62,15 @@ def judgments(
     --reference Input.reference --score Answer.coherence --judge-column WorkerId -o judged.jsonl
     """
     from rlsum.judgments.collection import describe
-    from rlsum.judgments.columns import JudgmentColumns, score_columns
+    from rlsum.judgments.columns import score_columns
     from rlsum.judgments.records import write_jsonl
     from rlsum.judgments.registry import load
 
     if out is not None:
         check_free("out", out, overwrite)
-    texts = (id_column, system_column, candidate, reference, source, group)
-    columns = JudgmentColumns(*texts, score_columns(score or ()), judge_column, reference_lists, criterion_column)
     named = data if path is None else f"{data}:{path}"
-    loaded = load(named, layout=columns, lower_is_better=layout.listed(lower_is_better))
+    columns = layout.columns(score_columns(score or ()))
+    loaded = load(named, layout=columns, lower_is_better=listed(lower_is_better))
     overview = describe(loaded)
     if out is not None:
         write_jsonl(out, loaded.rows)

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rlsum.cli.options import ReferenceLists
+
+if TYPE_CHECKING:
+    from rlsum.judgments.columns import JudgmentColumns
+
+HumanScore = Annotated[
+    str | None,
+    typer.Option(metavar="NAME[=COLUMN]", help="The human score, with its column. Default: overall, or the only one."),
+]
 LowerIsBetter = Annotated[
     str, typer.Option(help="Scores to negate, such as errors or ranks, separated by commas; they become negated_NAME.")
 ]
@@ -16,16 +27,31 @@ def _column(of: str) -> Any:
     return typer.Option(help=of, rich_help_panel=COLUMNS)
 
 
-IdColumn = Annotated[str | None, _column("Of the input: a column, or a dotted path into nested values.")]
-SystemColumn = Annotated[str | None, _column("Of the system's name.")]
-CandidateColumn = Annotated[str | None, _column("Of the judged text.")]
-ReferenceColumn = Annotated[str | None, _column("Of the references; '' if there are none.")]
-SourceColumn = Annotated[str | None, _column("Of the articles.")]
-GroupColumn = Annotated[str | None, _column("Of the groups, such as topics.")]
-CriterionColumn = Annotated[str | None, _column("Of what is rated, where a row is of one criterion.")]
-JudgeColumn = Annotated[str | None, _column("Of who gave the scores.")]
+@dataclass(frozen=True)
+class Layout:
+    """The columns of judgments that are not records."""
 
+    id_column: Annotated[str | None, _column("Of the input: a column, or a dotted path into nested values.")] = None
+    system_column: Annotated[str | None, _column("Of the system's name.")] = None
+    candidate: Annotated[str | None, _column("Of the judged text.")] = None
+    reference: Annotated[str | None, _column("Of the references; '' if there are none.")] = None
+    source: Annotated[str | None, _column("Of the articles.")] = None
+    group: Annotated[str | None, _column("Of the groups, such as topics.")] = None
+    judge_column: Annotated[str | None, _column("Of who gave the scores.")] = None
+    criterion_column: Annotated[str | None, _column("Of what is rated, where a row is of one criterion.")] = None
+    reference_lists: ReferenceLists = None
 
-def listed(written: str) -> list[str]:
-    """The names that an option lists, separated by commas."""
-    return list(dict.fromkeys(name.strip() for name in written.split(",") if name.strip()))
+    def columns(self, scores: Mapping[str, tuple[str, ...]]) -> JudgmentColumns:
+        """With the columns of scores."""
+        from rlsum.judgments.columns import JudgmentColumns
+
+        texts = self.id_column, self.system_column, self.candidate, self.reference, self.source, self.group
+        return JudgmentColumns(*texts, scores, self.judge_column, self.reference_lists, self.criterion_column)
+
+    def with_score(self, score: str | None) -> tuple[JudgmentColumns, str | None]:
+        """The columns, and the name of the one score, given with its column or as a path."""
+        from rlsum.judgments.columns import score_columns
+
+        in_place = self.columns({}) and score is not None and "." in score
+        scores = score_columns([score]) if score is not None and ("=" in score or in_place) else {}
+        return self.columns(scores), next(iter(scores), score)

@@ -1,27 +1,32 @@
-"""What several commands share: options, names separated by commas, a progress bar."""
+"""What several commands share: options, dataclasses of options, a progress bar, printing."""
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
+from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from rewards.options import meanings, nearest, range_of
+from rewards.references import Lists
 from rlsum.api import STANDARD as STANDARD
-from rlsum.cli.reading import Language as Language
 from rlsum.errors import UserError
+from rlsum.files import check_folder
 from rlsum.pages.terminal import show
+from rlsum.parsing import option_fault
 
 if TYPE_CHECKING:
     from rlsum.api import Advance
@@ -34,60 +39,135 @@ JUDGMENTS = "Judgments: JSONL or a table, hf://owner/name, or NAME:PATH for publ
 Metrics = Annotated[
     str, typer.Option(help="Metrics with their options, separated by commas; `rlsum rewards` lists them.")
 ]
+Language = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CODE", help="Language of the texts, such as fr, hi, ja: words, stems, sentences, stop words."
+    ),
+]
+Clean = Annotated[
+    bool,
+    typer.Option(
+        "--clean",
+        help="Score texts without thinking blocks, special tokens, HTML, Markdown, preambles; records keep them.",
+    ),
+]
+ReferenceLists = Annotated[
+    Lists | None,
+    typer.Option(help="What a list of texts in a column of references is, where its name does not say so."),
+]
+ArticleFile = Annotated[
+    Path | None,
+    typer.Option("--articles", help="Articles of the outputs, joined by id, or row by row where they have no ids."),
+]
+ArticleColumn = Annotated[str | None, typer.Option(help="Column of the articles in --articles. Default: by name.")]
 LongSignatures = Annotated[
     bool, typer.Option("--long-signatures", help="Write out the names of the signatures' fields.")
 ]
-HumanScore = Annotated[
-    str | None, typer.Option("--score", help="The human score to use. Default: overall, or the only one.")
-]
-OutFolder = Annotated[
-    Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Write HTML, Markdown, LaTeX, CSV, JSON, PNG.")
-]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")]
+Resamples = Annotated[int, typer.Option(min=1, help="Resamples of each interval and each test.")]
+Seed = Annotated[int, typer.Option(min=0, help="Same seed, same intervals and p-values.")]
 
 
-def with_options(kind: type, *others: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command an option for each field of a dataclass of pydantic, which it gets as its parameter ``how``.
+@dataclass(frozen=True)
+class TextColumns:
+    """Columns of candidates and of references, where texts stand in a table."""
 
-    The string under a field is its help; a field without one is explained, and bounded, in one of the ``others``.
+    candidate_column: Annotated[
+        str | None, typer.Option(help="With --references: column of the candidates. Default: by name, or the only one.")
+    ] = None
+    reference_column: Annotated[
+        str | None, typer.Option(help="With --references: column of the references. Likewise.")
+    ] = None
+    reference_lists: ReferenceLists = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """Where a result is written and how it is printed."""
+
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Write HTML, Markdown, LaTeX, CSV, JSON, PNG.")
+    ] = None
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with raw scores (not x 100).")] = False
+    long_signatures: LongSignatures = False
+
+    def check(self, files: Iterable[str]) -> None:
+        """Raise UserError where one of the files could not be written."""
+        if self.out is not None:
+            check_folder("out", self.out, files, self.overwrite)
+
+    def show(self, result: MetaEvaluation | Evaluation, to_json: Callable[[Any], str]) -> None:
+        """Save a result, if that is asked, and print it."""
+        written = [] if self.out is None else result.save(self.out)
+        if self.as_json:
+            typer.echo(to_json(result))
+            return
+        show(result.blocks(self.long_signatures), Console())
+        if self.out is not None:
+            typer.echo(f"{self.out}: {', '.join(path.name for path in written)}")
+
+
+# ---- dataclasses as options ------------------------------------------------------------------------------------------
+
+
+def expanded(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameters that are dataclasses are options, one for each field; it gets the objects.
+
+    A field is a typer.Option, or of pydantic: the string under it is its help. One without a string is explained, and
+    bounded, in a dataclass of the class's ``EXPLAINED_BY``.
     """
-    made = {name: _parameter(name, kind, others) for name in kind.__pydantic_fields__}  # type: ignore[attr-defined]
+    own = inspect.signature(command, eval_str=True).parameters
+    kinds = {name: one.annotation for name, one in own.items() if dataclasses.is_dataclass(one.annotation)}
+    made = {name: [_parameter(field.name, kind) for field in dataclasses.fields(kind)] for name, kind in kinds.items()}
 
-    def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command, eval_str=True).parameters
+    @wraps(command)
+    def run(**given: Any) -> None:
+        objects = {}
+        for name, kind in kinds.items():
+            values = {one.name: given.pop(one.name) for one in made[name]}
+            try:
+                objects[name] = kind(**values)
+            except ValidationError as error:
+                raise option_fault(error, values) from error
+        command(**given, **objects)
 
-        @wraps(command)
-        def run(**given: Any) -> None:
-            how = kind(**{name: given.pop(name) for name in made})
-            command(**given, how=how)
-
-        parameters = [part for name, one in own.items() for part in (made.values() if name == "how" else [one])]
-        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        return run
-
-    return decorated
+    parameters = [part for name, one in own.items() for part in made.get(name, [one])]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
 
 
-def _parameter(name: str, kind: Any, others: Sequence[Any]) -> inspect.Parameter:
+def _parameter(name: str, kind: Any) -> inspect.Parameter:
     """A field as an option of the command line."""
-    field, explained, end = kind.__pydantic_fields__[name], meanings(kind).get(name), ""
-    bounded = field
+    hint, default = get_type_hints(kind, include_extras=True)[name], kind.__dataclass_fields__[name].default
+    if get_origin(hint) is not Annotated:
+        field = kind.__pydantic_fields__[name]
+        default, hint = field.default, _option(name, kind, field)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+def _option(name: str, kind: Any, field: Any) -> Any:
+    """The type of a field of pydantic with its option."""
+    explained, bounded, end = meanings(kind).get(name), field, ""
     if explained is None:  # a section whose own default is None follows another one
-        other = next(
-            each for each in others if getattr(each.__pydantic_fields__.get(name), "default", None) is not None
-        )
-        explained, bounded, end = meanings(other)[name], other.__pydantic_fields__[name], "; default: the run's"
+        others = {other: other.__pydantic_fields__.get(name) for other in kind.EXPLAINED_BY}
+        known = [(other, found) for other, found in others.items() if found is not None]
+        other, bounded = next((pair for pair in known if pair[1].default is not None), known[-1])
+        explained, end = meanings(other)[name], kind.ELSE
     least = next((limit.ge for limit in bounded.metadata if hasattr(limit, "ge")), None)
     limits = range_of(bounded) if least is None else ""  # typer shows a least value itself
     text = re.sub("``(.*?)``", lambda match: f"`--{match[1].replace('_', '-')}`", explained)
     text = "; ".join(filter(None, [f"{text[0].upper()}{text[1:]}", limits])) + f"{end}."
-    members = [member for member in get_args(field.annotation) if member is not NoneType]
-    hint: Any = next((member for member in members if get_origin(member) is Literal), members[0] if members else None)
-    annotation = hint | None if members else field.annotation
+    hint: Any = field.annotation
+    if NoneType in get_args(hint):
+        members = [member for member in get_args(hint) if member is not NoneType]
+        hint = next((member for member in members if get_origin(member) is Literal), members[0]) | None
     shown = typer.Option(help=text, min=least, metavar=field.title)
-    kept = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, kept, default=field.default, annotation=Annotated[annotation, shown])
+    return Annotated[hint, shown]
+
+
+# ---- names, progress, printing ---------------------------------------------------------------------------------------
 
 
 def chosen(option: str, written: str, known: tuple[str, ...]) -> list[str]:
@@ -97,6 +177,11 @@ def chosen(option: str, written: str, known: tuple[str, ...]) -> list[str]:
         if name not in known:
             raise UserError(f"{option}: {name!r} is unknown{nearest(name, known)}; use {', '.join(known)}")
     return names
+
+
+def listed(written: str) -> list[str]:
+    """The names that an option lists, separated by commas."""
+    return list(dict.fromkeys(name.strip() for name in written.split(",") if name.strip()))
 
 
 def progress() -> Progress:
@@ -118,17 +203,6 @@ def bars() -> Iterator[Advance]:
             drawn.update(tasks[name], completed=done)
 
         yield advance
-
-
-def report(result: MetaEvaluation | Evaluation, out: Path | None, as_json: str | None, long_signatures: bool) -> None:
-    """Save a result to ``out``, if that is given, and print it: ``as_json`` if that is given, otherwise its tables."""
-    written = [] if out is None else result.save(out)
-    if as_json is not None:
-        typer.echo(as_json)
-        return
-    show(result.blocks(long_signatures), Console())
-    if out is not None:
-        typer.echo(f"{out}: {', '.join(path.name for path in written)}")
 
 
 def print_keys(title: str, keys: list[Key]) -> None:

@@ -10,17 +10,28 @@ import typer
 from rich.console import Console
 
 from rlsum import api
-from rlsum.cli.options import STANDARD, Language, LongSignatures, Metrics, bars
-from rlsum.cli.reading import CandidateColumn, Clean, ReferenceColumn, ReferenceLists
+from rlsum.cli.options import (
+    STANDARD,
+    Clean,
+    Language,
+    LongSignatures,
+    Metrics,
+    Resamples,
+    Seed,
+    TextColumns,
+    bars,
+    expanded,
+)
 from rlsum.errors import UserError
 from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
-    from rewards.references import Lists
     from rlsum.scoring.pairs import Pairs
 
 
+@expanded
 def score(
+    *,
     files: Annotated[
         list[Path] | None,
         typer.Argument(
@@ -39,13 +50,11 @@ def score(
         list[Path] | None,
         typer.Option(metavar="R.txt [R2.txt]", help="References, row i for candidate i; several files, or repeated."),
     ] = None,
-    candidate_column: CandidateColumn = None,
-    reference_column: ReferenceColumn = None,
-    reference_lists: ReferenceLists = None,
+    columns: TextColumns,
     clean: Clean = False,
     workers: Annotated[int, typer.Option(min=1, help="Processes that score.")] = 1,
-    resamples: Annotated[int, typer.Option(min=1, help="Resamples of each interval.")] = 1_000,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same intervals.")] = 0,
+    resamples: Resamples = 1_000,
+    seed: Seed = 0,
     overwrite: Annotated[
         bool,
         typer.Option(
@@ -75,8 +84,8 @@ def score(
 
     rlsum score scored.jsonl -o scored.jsonl --overwrite --metrics meteor
     """
-    columns = candidate_column, reference_column, reference_lists
-    pairs = _pairs(files or [], records, candidates, references or [], *columns)
+    pairs = _pairs(files or [], records, candidates, references or [], columns)
+    choices = {"resamples": resamples, "seed": seed, "overwrite": overwrite, "say": partial(typer.echo, err=True)}
     with bars() as advance:
         scored = api.score(
             pairs,
@@ -85,11 +94,8 @@ def score(
             clean=clean,
             out=out,
             workers=workers,
-            resamples=resamples,
-            seed=seed,
-            overwrite=overwrite,
-            say=partial(typer.echo, err=True),
             advance=advance,
+            **choices,  # type: ignore[arg-type]
         )
     show(scored.blocks(long_signatures), Console())
     if out is not None:
@@ -97,13 +103,7 @@ def score(
 
 
 def _pairs(
-    files: list[Path],
-    records: Path | None,
-    candidates: Path | None,
-    references: list[Path],
-    candidate_column: str | None,
-    reference_column: str | None,
-    lists: Lists | None,
+    files: list[Path], records: Path | None, candidates: Path | None, references: list[Path], columns: TextColumns
 ) -> Pairs:
     from rlsum.scoring.pairs import Records, Texts
 
@@ -114,13 +114,14 @@ def _pairs(
             raise UserError(f"--input {records} and --candidates exclude each other; give one")
         if candidates is None or not references:
             raise UserError("--candidates and --references belong together; give both")
-        return Texts(candidates, (*references, *files), candidate_column, reference_column, lists)
+        named = columns.candidate_column, columns.reference_column, columns.reference_lists
+        return Texts(candidates, (*references, *files), *named)
     given = [*([records] if records is not None else []), *files]
     if len(given) != 1:
         problem = "several files of records; give one" if given else "nothing to score; give a file of records"
         texts = given if len(given) == 2 else ("C.txt", "R.txt")
         raise UserError(f"{problem} (--input PAIRS.jsonl), or --candidates {texts[0]} --references {texts[1]}")
-    if column := candidate_column or reference_column:
+    if column := columns.candidate_column or columns.reference_column:
         fix = "give --candidates and --references, or convert the file with `rlsum data outputs`"
         raise UserError(f"column {column!r}: records have `candidate` and `references`; {fix}")
-    return Records(given[0], lists)
+    return Records(given[0], columns.reference_lists)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass
 
 from rewards.references import Lists
 from rlsum.errors import UserError, option
+from rlsum.models.decoding import Decoding, Sampling
 from rlsum.objective import STRICT
+from rlsum.parsing import option_fault
 
 if TYPE_CHECKING:
     from rlsum.generation.choosing import SampleChoice
-    from rlsum.models.decoding import Decoding
 
 # options of one method alone
 SEARCHING, DRAWING = ("beam", "length_penalty", "early_stopping"), ("temperature", "top_k", "top_p")
@@ -27,6 +28,9 @@ class Generating:
 
     Options of decoding without a string under them are those of the sections ``decoding`` and ``sampling``.
     """
+
+    EXPLAINED_BY: ClassVar = (Sampling, Decoding)
+    ELSE: ClassVar = "; default: the run's"
 
     beam: int | None = None
     max_length: int | None = None
@@ -100,9 +104,7 @@ def decoding_of(trained: Decoding, how: Generating, sampled: bool = False) -> De
     try:
         decoding = replace(trained, **options)
     except ValidationError as error:
-        fault = error.errors()[0]
-        name, problem = str(fault["loc"][0]), fault["msg"].replace("Input should be", "must be")
-        raise UserError(f"{option(name, options[name])}: {problem}") from error
+        raise option_fault(error, options) from error
     return replace(decoding, method="sample", samples=1) if sampled else decoding.searching()
 
 

@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from fnmatch import fnmatchcase
-from typing import Literal
 
 import numpy as np
 
@@ -15,8 +14,7 @@ from rewards.embedding.corpus_statistics import digest
 from rewards.options import nearest
 from rlsum.errors import UserError
 from rlsum.judgments.records import Judgment
-
-Scaling = Literal["min-max", "standard", "none"]
+from rlsum.metric_fitting.options import Scaling
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,8 @@ from rlsum.evaluation.coefficients import kendall, pearson
 from rlsum.evaluation.rows import members
 from rlsum.files import sync, write_atomically
 from rlsum.metric_fitting.examples import JudgedExample, Scale, check_varied, content
-from rlsum.metric_fitting.training import FitOptions, Trainee
+from rlsum.metric_fitting.options import FitOptions
+from rlsum.metric_fitting.training import Trainee
 from rlsum.records import defined
 
 

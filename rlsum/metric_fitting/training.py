@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -15,28 +14,11 @@ from rewards.embedding.reward import EmbeddingReward
 from rewards.encoding.loading import load_apart
 from rewards.errors import RewardError
 from rlsum.errors import UserError
-from rlsum.metric_fitting.examples import JudgedExample, Scale, Scaling
+from rlsum.metric_fitting.examples import JudgedExample, Scale
+from rlsum.metric_fitting.options import FitOptions
 
 WARMUP = 0.1  # share of updates in which the learning rate rises linearly; then it falls linearly to 0
 MAX_GRADIENT_NORM = 1.0
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """Hyperparameters. Training ends after ``patience`` epochs without a better Pearson in validation."""
-
-    epochs: int = 5
-    batch_size: int = 32
-    learning_rate: float = 2e-5
-    patience: int = 2
-    seed: int = 0
-    scale: Scaling = "min-max"
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
-            raise UserError(f"learning_rate={self.learning_rate} must be above 0 and finite; 2e-5 is usual")
-        if min(self.epochs, self.batch_size, self.patience) < 1:
-            raise UserError(f"{self}: epochs, batch_size and patience must be at least 1")
 
 
 def rate(update: int, updates: int) -> float:

@@ -11,7 +11,7 @@ from rewards.specs import as_spec
 from rlsum.errors import UserError
 from rlsum.metric_fitting.examples import examples
 from rlsum.metric_fitting.fitting import fit
-from rlsum.metric_fitting.training import FitOptions
+from rlsum.metric_fitting.options import FitOptions
 
 TRAIN = examples(judged(32, seed=1, groups=("a", "b")), "overall")
 VALID = examples(judged(16, seed=2, groups=("a", "b")), "overall")

@@ -1,0 +1,30 @@
+"""Hyperparameters of training a metric, which are options of `rlsum fit-metric`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from rlsum.objective import STRICT
+
+Scaling = Literal["min-max", "standard", "none"]
+
+
+@dataclass(frozen=True, config=STRICT)
+class FitOptions:
+    """Hyperparameters. Training ends after ``patience`` epochs without a better Pearson in validation."""
+
+    epochs: int = Field(default=5, ge=1)
+    """maximum number of passes over the judgments"""
+    batch_size: int = Field(default=32, ge=1)
+    """judgments per update"""
+    learning_rate: float = Field(default=2e-5, gt=0, allow_inf_nan=False)
+    """highest learning rate; it rises from 0 and falls to 0"""
+    patience: int = Field(default=2, ge=1)
+    """epochs without improvement before training stops"""
+    seed: int = Field(default=0, ge=0)
+    """seed of the draw, the held-out items and the order"""
+    scale: Scaling = "min-max"
+    """human scores to [0, 1], or to mean 0 and deviation 1"""
