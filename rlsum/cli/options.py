@@ -157,7 +157,8 @@ def _option(name: str, kind: Any, field: Any) -> Any:
         explained, end = meanings(other)[name], kind.ELSE
     least = next((limit.ge for limit in bounded.metadata if hasattr(limit, "ge")), None)
     limits = range_of(bounded) if least is None else ""  # typer shows a least value itself
-    text = re.sub("``(.*?)``", lambda match: f"`--{match[1].replace('_', '-')}`", explained)
+    own = "|".join(kind.__pydantic_fields__)
+    text = re.sub(f"``({own})``", lambda match: f"`--{match[1].replace('_', '-')}`", explained).replace("``", "`")
     text = "; ".join(filter(None, [f"{text[0].upper()}{text[1:]}", limits])) + f"{end}."
     hint: Any = field.annotation
     if NoneType in get_args(hint):
