@@ -61,6 +61,10 @@ ArticleFile = Annotated[
     typer.Option("--articles", help="Articles of the outputs, joined by id, or row by row where they have no ids."),
 ]
 ArticleColumn = Annotated[str | None, typer.Option(help="Column of the articles in --articles. Default: by name.")]
+OutFolder = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Write HTML, Markdown, LaTeX, CSV, JSON, PNG.")
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")]
 LongSignatures = Annotated[
     bool, typer.Option("--long-signatures", help="Write out the names of the signatures' fields.")
 ]
@@ -85,10 +89,8 @@ class TextColumns:
 class Report:
     """Where a result is written and how it is printed."""
 
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Write HTML, Markdown, LaTeX, CSV, JSON, PNG.")
-    ] = None
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")] = False
+    out: OutFolder = None
+    overwrite: Overwrite = False
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with raw scores (not x 100).")] = False
     long_signatures: LongSignatures = False
 

@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from rlsum.errors import UserError
 
-UsageError = typer.BadParameter.__mro__[1]  # of click, which typer has a copy of
+UsageError: Any = typer.BadParameter.__mro__[1]  # of click, which typer has a copy of
 
 
 class Command(TyperCommand):

@@ -154,8 +154,10 @@ def _faults_of_articles(comparison: Comparison, known: Sequence[Config]) -> Iter
 
 def _test_articles(comparison: Comparison, config: Config) -> datasets.Dataset:
     """The test articles, read as the configuration of a run says."""
-    split, limit, reading = comparison.test_split, comparison.test_limit, build.reading(config)
-    return load_corpus(comparison.test_articles, split=split, limit=limit, columns_optional=True, **reading).rows
+    columns, how = build.reading(config)
+    columns = replace(columns, further_optional=True)
+    options = {"split": comparison.test_split, "limit": comparison.test_limit, "num_proc": config.data.num_proc}
+    return load_corpus(comparison.test_articles, columns, how, **options).rows
 
 
 # ---- plan ----------------------------------------------------------------------------------------------------------

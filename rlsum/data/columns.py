@@ -15,19 +15,23 @@ RECORD_COLUMNS = ("source", "references")  # of the project's own JSONL records
 
 @dataclass(frozen=True)
 class Columns:
-    """Column names.
+    """Column names. The defaults are CNN/DailyMail's; if a file lacks both texts, those of our records.
+
+    A text has a sentence a line; an article may be a list of sentences. Columns that differ in a number (``summary1``,
+    ``summary2``) are several references, whichever is named; empty ones are left out.
 
     id                None: the column ``id`` if there is one, else file and line
     reference         None: no references
     optional          whether the corpus or a row may lack references
     further           columns that rewards read, besides references
     further_optional  whether a row may lack them
-    lists             what a list of texts in the column of references is, where its name does not say so
+    lists             what a list of texts in the column of references is, ``alternatives`` or the ``sentences`` of
+                      one; needed unless the column's name ends in ``references`` or ``summaries``: alternatives
     """
 
-    id: str | None
-    source: str
-    reference: str | None
+    id: str | None = None
+    source: str = "article"
+    reference: str | None = "highlights"
     optional: bool = False
     further: tuple[str, ...] = ()
     further_optional: bool = False
@@ -53,7 +57,7 @@ class Columns:
         return (self.source, *([self.id] if self.id else []), *self.further)
 
 
-CNN_DAILYMAIL = Columns(None, "article", "highlights")
+CNN_DAILYMAIL = Columns()
 
 
 def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import datasets
 import numpy as np
 import pyarrow.compute
 
-from rewards.references import Lists
 from rewards.text.chunks import tokens
 from rewards.text.debris import LEAST, column_of
 from rewards.text.languages import language_of, splitter_of
 from rewards.text.words import joined
-from rlsum.data.columns import RECORD_COLUMNS, Columns
+from rlsum.data.columns import CNN_DAILYMAIL, RECORD_COLUMNS, Columns
 from rlsum.data.sources import CACHE_VERSION, clean_rows
 from rlsum.readers import CorpusError, Understood
 from rlsum.readers.understood import say
 
 T = TypeVar("T")
 Tokenizer = Literal["whitespace", "spacy"]
+LINE_ENDS = re.compile("[\r\n]")
 LOOKED_AT = 2_000  # rows whose references are searched for what is no part of a text
 TOKENISED = ("source", "references", "src_tokens", "tgt_tokens", "tgt_whole")
 
@@ -61,25 +62,48 @@ class Corpus:
         return "; ".join(parts)
 
 
+@dataclass(frozen=True)
+class Tokens:
+    """How texts become tokens.
+
+    tokenizer               ``whitespace`` for tokenised text, ``spacy`` for raw text (``rewards.text.chunks``)
+    language                ISO 639-1 code of the texts, for ``spacy``; in a language without spaces tokens are
+                            characters and marks, and texts are joined without spaces
+    max_source, max_target  tokens kept of the article and of the first reference
+    """
+
+    tokenizer: Tokenizer = "whitespace"
+    language: str | None = None
+    lowercase: bool = False
+    max_source: int = 400
+    max_target: int = 100
+
+    @property
+    def characters(self) -> bool:
+        """Whether tokens are characters of a language without spaces."""
+        return without_spaces(self.tokenizer, self.language)
+
+    @property
+    def split(self) -> Callable[[str], list[str]]:
+        """A text's tokens, as they are written."""
+        return partial(tokens, language=language_of(self.language)) if self.tokenizer == "spacy" else str.split
+
+    def lines(self, text: str) -> list[list[str]]:
+        """The tokens of each line of ``text``, without white space; empty lines are left out."""
+        split = self.split
+        found = ([token for token in split(line) if not token.isspace()] for line in LINE_ENDS.split(text))
+        return [[token.lower() for token in line] if self.lowercase else line for line in found if line]
+
+
 def load_corpus(
     path: str | Path,
+    columns: Columns = CNN_DAILYMAIL,
+    how: Tokens = Tokens(),
     *,
     split: str = "train",
-    id_column: str | None = None,
-    source_column: str = "article",
-    reference_column: str | None = "highlights",
-    references_optional: bool = False,
-    tokenizer: Tokenizer = "whitespace",
-    language: str | None = None,
-    lowercase: bool = False,
-    max_source: int = 400,
-    max_target: int = 100,
     limit: int | None = None,
     seed: int | None = None,
     num_proc: int = 1,
-    columns: Sequence[str] = (),
-    columns_optional: bool = False,
-    reference_lists: Lists | None = None,
 ) -> Corpus:
     """Load and tokenise one split; broken and empty rows are skipped, counted and logged.
 
@@ -89,54 +113,38 @@ def load_corpus(
             (``folder/config`` if its card names configurations); else a hub dataset,
             ``[hf://][owner/]name[@revision]`` or ``hf://owner/name/config[@revision]``.
         split: train, valid or test, or a synonym. Ignored for a single file and a flat folder of ``.story`` files.
-        id_column: by default ``id`` if there is one, else file name and line.
-        source_column, reference_column: the defaults are CNN/DailyMail's; if both are missing, those of our records
-            (``source``, ``references``). A text has a sentence a line; an article may be a list of sentences. Columns
-            that differ in a number (``summary1``, ``summary2``) are several references, whichever is named; empty ones
-            are left out. ``reference_column=None`` loads articles only.
-        reference_lists: what a list of texts in a column of references is, ``alternatives`` or the ``sentences`` of one
-            text; needed unless the column's name ends in ``references`` or ``summaries``: alternatives.
-        references_optional: keep articles without a reference; their ``references`` are empty.
-        tokenizer: ``whitespace`` for tokenised text, ``spacy`` for raw text (``rewards.text.chunks``).
-        language: ISO 639-1 code of the texts, for ``tokenizer=spacy``. In a language without spaces tokens are
-            characters and marks, and texts are joined without spaces.
-        max_source, max_target: tokens kept of the article and of the first reference.
         limit: number of good rows kept: the first, or with ``seed`` a random choice in the order of the file.
         num_proc: processes that tokenise; they do not change the result.
-        columns: further columns, for rewards that read them. A row without one is broken, unless ``columns_optional``.
 
     Raises:
         CorpusError: nothing to read at ``path``, no such split or columns, no good row, or an option out of range.
     """
-    if tokenizer not in ("whitespace", "spacy"):
-        raise CorpusError(f"tokenizer={tokenizer!r}: expected 'whitespace' or 'spacy'")
-    counts = {"max_source": max_source, "max_target": max_target, "num_proc": num_proc, "limit": limit}
+    if how.tokenizer not in get_args(Tokenizer):
+        raise CorpusError(f"tokenizer={how.tokenizer!r}: expected {' or '.join(map(repr, get_args(Tokenizer)))}")
+    counts = {"max_source": how.max_source, "max_target": how.max_target, "num_proc": num_proc, "limit": limit}
     for name, value in counts.items():
         if value is not None and value < 1:
             raise CorpusError(f"{name}={value}: must be at least 1")
-
-    further = tuple(columns), columns_optional
-    named = Columns(id_column, source_column, reference_column, references_optional, *further, reference_lists)
-    good, corpus = _good(path, split, named, num_proc)
-    options: dict[str, Any] = {"tokenizer": tokenizer, "language": language, "lowercase": lowercase}
-    options |= {"max_source": max_source, "max_target": max_target}
+    good, corpus = _good(path, split, columns, num_proc)
     rows = good.select(drawn(range(len(good)), limit, seed)).map(
         _tokenise,
         batched=True,
         batch_size=200,
         num_proc=num_proc if num_proc > 1 else None,
         remove_columns=["problem", "where"],
-        fn_kwargs={**options, "version": _tokenizer_version(tokenizer)},
+        fn_kwargs={"how": how, "version": _tokenizer_version(how.tokenizer)},
         desc="tokenising",
     )
+    _warn_of_debris(good, f"{path} ({split})")
+    return replace(corpus, rows=rows, split=how.split if how.characters else str.split)
+
+
+def _warn_of_debris(good: datasets.Dataset, name: str) -> None:
+    """Say what references hold that is no part of a text."""
     debris = column_of(chain.from_iterable(good.select(range(min(LOOKED_AT, len(good))))["references"])).counts(LEAST)
     if debris:
         told = f"references: {', '.join(debris)}; a model learns to write it: leave it out of the file"
-        say(f"{path} ({split}): {told}", logging.WARNING)
-    corpus = replace(corpus, rows=rows)
-    if without_spaces(tokenizer, language):
-        corpus = replace(corpus, split=partial(tokens, language=language_of(language)))
-    return corpus
+        say(f"{name}: {told}", logging.WARNING)
 
 
 def raw_records(path: str | Path, split: str, columns: Columns) -> Iterator[dict[str, Any]]:
@@ -194,34 +202,16 @@ def without_spaces(tokenizer: Tokenizer, language: str | None) -> bool:
     return tokenizer == "spacy" and splitter_of(language) == "character"
 
 
-def token_lines(text: str, tokenizer: Tokenizer, lowercase: bool, language: str | None = None) -> list[list[str]]:
-    """The tokens of each line of ``text``, without white space; empty lines are left out."""
-    split: Callable[[str], list[str]] = str.split
-    if tokenizer == "spacy":
-        split = partial(tokens, language=language_of(language))
-    lines = ([token for token in split(line) if not token.isspace()] for line in text.replace("\r", "\n").split("\n"))
-    return [[token.lower() for token in line] if lowercase else line for line in lines if line]
-
-
-def _tokenise(
-    batch: dict[str, list[Any]],
-    tokenizer: Tokenizer,
-    language: str | None,
-    lowercase: bool,
-    max_source: int,
-    max_target: int,
-    version: str,
-) -> dict[str, list[Any]]:
+def _tokenise(batch: dict[str, list[Any]], how: Tokens, version: str) -> dict[str, list[Any]]:
     # ``version`` is part of the cache key that `datasets` makes from the arguments.
     result: dict[str, list[Any]] = {name: [] for name in TOKENISED}
-    join = joined if without_spaces(tokenizer, language) else " ".join
+    join = joined if how.characters else " ".join
     for source, references in zip(batch["source"], batch["references"], strict=True):
-        source_lines = token_lines(source, tokenizer, lowercase, language)
-        reference_lines = [token_lines(reference, tokenizer, lowercase, language) for reference in references]
+        source_lines, reference_lines = how.lines(source), [how.lines(reference) for reference in references]
         result["source"].append("\n".join(map(join, source_lines)))
         result["references"].append(["\n".join(map(join, lines)) for lines in reference_lines])
-        result["src_tokens"].append(list(chain(*source_lines))[:max_source])
+        result["src_tokens"].append(list(chain(*source_lines))[: how.max_source])
         target = list(chain(*reference_lines[0])) if reference_lines else []
-        result["tgt_tokens"].append(target[:max_target])
-        result["tgt_whole"].append(len(target) <= max_target)
+        result["tgt_tokens"].append(target[: how.max_target])
+        result["tgt_whole"].append(len(target) <= how.max_target)
     return result

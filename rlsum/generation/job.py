@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
@@ -138,17 +138,19 @@ def articles(corpus: str, config: Config, how: Generating, choice: SampleChoice 
     from rlsum.generation.outputs import check_ids
     from rlsum.training import build
 
-    reading = build.reading(config) | how.given("id_column", "source_column", "reference_column", "reference_lists")
-    if choice is not None:
-        reading["columns"] = [*dict.fromkeys([*reading["columns"], *chain(*columns_read([choice.reward]))])]
-    rows = load_corpus(
-        corpus,
-        split=how.split,
-        limit=how.limit,
-        references_optional=how.reference_column is None,
-        columns_optional=True,
-        **reading,
-    ).rows
+    columns, tokens = build.reading(config)
+    read = [] if choice is None else chain(*columns_read([choice.reward]))
+    columns = replace(
+        columns,
+        id=how.id_column or columns.id,
+        source=how.source_column or columns.source,
+        reference=how.reference_column or columns.reference,
+        lists=how.reference_lists or columns.lists,
+        optional=how.reference_column is None,
+        further=tuple(dict.fromkeys([*columns.further, *read])),
+        further_optional=True,
+    )
+    rows = load_corpus(corpus, columns, tokens, split=how.split, limit=how.limit, num_proc=config.data.num_proc).rows
     check_ids(rows["id"], corpus)
     if choice is not None:
         _check_choice(choice, rows, corpus)

@@ -22,7 +22,7 @@ from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedMode
 from transformers.utils import cached_file
 
 from rlsum.data.batch import Batch
-from rlsum.data.corpus import token_lines
+from rlsum.data.corpus import Tokens
 from rlsum.data.vocabulary import VOCABULARY, Vocabulary
 from rlsum.models.decoding import Decoding
 from rlsum.models.pointer_generator.network import MODEL_TYPE, PointerGenerator, word_bias
@@ -115,8 +115,8 @@ class PointerGeneratorForSummarization(PreTrainedModel):
         reading = self.config.reading
         if not reading:
             raise ValueError("config.json does not say how the run read texts; give each article as a list of words")
-        lines = token_lines(text, reading["tokenizer"], reading["lowercase"], reading.get("language"))
-        return [word for line in lines for word in line][: reading["max_source"]]
+        how = Tokens(reading["tokenizer"], reading.get("language"), reading["lowercase"])
+        return [word for line in how.lines(text) for word in line][: reading["max_source"]]
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:

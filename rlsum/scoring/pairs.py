@@ -143,8 +143,8 @@ class Listed:
         columns = columns or {}
         if taken := next((name for name in columns if name in RECORD_FIELDS), None):
             raise RecordError(f"columns: {taken!r} is a field of every record; rename the column")
-        own = {"candidates": candidates, "references": references, "sources": sources}
-        given: dict[str, Iterable[Any]] = own | columns
+        given: dict[str, Iterable[Any]] = {"candidates": candidates, "references": references, "sources": sources}
+        given |= columns
         for name, texts in given.items():
             if isinstance(texts, str):
                 raise RecordError(f"{name}={texts[:40]!r}: one text; give a list, one member for each candidate")
@@ -154,7 +154,7 @@ class Listed:
         for name, texts in lists.items():
             if len(texts) != count:
                 raise RecordError(f"{name}: {len(texts):,} for {count:,} candidates; give one for each candidate")
-        return cls(*(lists.pop(name) for name in own), lists)
+        return cls(**{name: lists.pop(name) for name in ("candidates", "references", "sources")}, columns=lists)
 
     def check(self, rewards: Iterable[ReadsColumns] = ()) -> Identity:
         """Raise RecordError for what is no text, or where there is none."""

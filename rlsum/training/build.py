@@ -17,7 +17,8 @@ from rewards.specs import as_spec
 from rewards.text.identification import read_as_english
 from rlsum import config as configs
 from rlsum.config import Config, ConfigError, RewardSpec
-from rlsum.data.corpus import Corpus, load_corpus
+from rlsum.data.columns import Columns
+from rlsum.data.corpus import Corpus, Tokens, load_corpus
 from rlsum.data.sources import check_path
 from rlsum.errors import option
 from rlsum.files import write_atomically
@@ -35,8 +36,6 @@ from rlsum.training.trainer import Trainer
 from rlsum.training.validation import Choice
 
 log = logging.getLogger(__name__)
-COLUMNS = ("id_column", "source_column", "reference_column", "reference_lists", "columns")
-READING = (*COLUMNS, "lowercase", "max_source", "max_target", "num_proc")
 
 
 def trainer(config: Config, init: Path | None = None, resume: bool = False) -> Trainer:
@@ -273,10 +272,14 @@ def _reward_spec(config: Config) -> RewardSpec:
 def corpus(config: Config, part: str) -> Corpus:
     """The training or validation articles of a configuration (``part``: train, valid)."""
     path, split, limit = (getattr(config.data, name) for name in (part, f"{part}_split", f"{part}_limit"))
-    return load_corpus(path, split=split, limit=limit, seed=config.training.seed, **reading(config))
+    return load_corpus(
+        path, *reading(config), split=split, limit=limit, seed=config.training.seed, num_proc=config.data.num_proc
+    )
 
 
-def reading(config: Config) -> dict[str, Any]:
-    """The options with which ``load_corpus`` reads any corpus as the configuration says."""
-    given = {name: getattr(config.data, name) for name in READING}
-    return {**given, "tokenizer": config.tokenizer, "language": config.language}
+def reading(config: Config) -> tuple[Columns, Tokens]:
+    """How ``load_corpus`` reads any corpus as the configuration says."""
+    data = config.data
+    names = data.id_column, data.source_column, data.reference_column
+    columns = Columns(*names, further=data.columns, lists=data.reference_lists)
+    return columns, Tokens(config.tokenizer, config.language, data.lowercase, data.max_source, data.max_target)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from rlsum.data.corpus import load_corpus
+from rlsum.data.corpus import Tokens, load_corpus
 from rlsum.records import Output, read_outputs, write_outputs
 
 WORDS = [
@@ -174,7 +174,7 @@ def test_loading_a_corpus_says_what_its_references_hold(tmp_path, caplog):
     for name, form in (("plain", "{} ."), ("marked", "<t> {} . </t>")):
         rows = [{"article": each.source, "highlights": form.format(each.candidate)} for each in outputs("x", count=20)]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        load_corpus(tmp_path / f"{name}.jsonl", tokenizer="spacy")
+        load_corpus(tmp_path / f"{name}.jsonl", how=Tokens(tokenizer="spacy"))
     assert [record.message for record in caplog.records if "learns" in record.message] == [
         f"{tmp_path / 'marked.jsonl'} (train): references: special tokens in 20 of 20 rows "
         f"({'<t> ' + outputs('x', count=20)[0].candidate[:20]!r}); a model learns to write it: leave it out of the file"

@@ -8,7 +8,8 @@ from pathlib import Path
 import datasets
 import pytest
 
-from rlsum.data.corpus import load_corpus
+from rlsum.data.columns import Columns
+from rlsum.data.corpus import Tokens, load_corpus
 from rlsum.errors import RecordError
 from rlsum.readers import CorpusError
 
@@ -70,7 +71,7 @@ def test_csv_with_line_breaks_in_fields(tmp_path, compress):
 
 def test_csv_field_longer_than_pythons_default_limit(tmp_path):
     path = write_csv(tmp_path / "x.csv", [{"id": "a", "article": "w " * 100_000, "highlights": "w ."}])
-    assert len(load_corpus(path, max_source=10**6).rows[0]["src_tokens"]) == 100_000
+    assert len(load_corpus(path, how=Tokens(max_source=10**6)).rows[0]["src_tokens"]) == 100_000
 
 
 def test_parquet(tmp_path):
@@ -161,7 +162,7 @@ def test_a_broken_row_costs_itself_and_is_named(tmp_path, caplog, line, reason):
     path = write(tmp_path / "x.jsonl", jsonl(STORIES[:2]) + b"\n" + line + b"\n" + jsonl(STORIES[2:]))
     with caplog.at_level(logging.WARNING):
         corpus = load_corpus(path)
-        load_corpus(path, max_source=3)
+        load_corpus(path, how=Tokens(max_source=3))
     assert corpus.rows["id"][:] == ["a", "b", "c", "d"]
     assert corpus.skipped == {reason: 1}
     assert corpus.examples == {reason: f"{path}:4"}
@@ -192,8 +193,8 @@ def test_a_changed_file_or_option_is_not_served_from_the_cache(tmp_path):
     path = write(tmp_path / "x.jsonl", jsonl(STORIES[:2]))
     before = path.stat()
     load_corpus(path)
-    assert load_corpus(path, lowercase=True).rows[0]["src_tokens"][0] == "the"
-    assert load_corpus(path, max_source=1).rows[0]["src_tokens"] == ["The"]
+    assert load_corpus(path, how=Tokens(lowercase=True)).rows[0]["src_tokens"][0] == "the"
+    assert load_corpus(path, how=Tokens(max_source=1)).rows[0]["src_tokens"] == ["The"]
     path.write_bytes(path.read_bytes().replace(b"cat", b"cow"))  # the same size
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
     assert load_corpus(path).rows[0]["src_tokens"][1] == "cow"
@@ -245,7 +246,7 @@ def test_several_processes_give_the_same_rows(tmp_path):
 
 
 def test_cuts_are_on_tokens_and_texts_stay_whole(tmp_path):
-    row = load_corpus(write(tmp_path / "x.jsonl", jsonl(STORIES)), max_source=3, max_target=4).rows[0]
+    row = load_corpus(write(tmp_path / "x.jsonl", jsonl(STORIES)), how=Tokens(max_source=3, max_target=4)).rows[0]
     assert row["src_tokens"] == ["The", "cat", "sat"]
     assert row["tgt_tokens"] == ["Cat", "sat", ".", "It"]
     assert not row["tgt_whole"]
@@ -255,7 +256,7 @@ def test_cuts_are_on_tokens_and_texts_stay_whole(tmp_path):
 
 def test_several_references_and_sentence_lines(tmp_path):
     story = {"id": "a", "article": "One .\n\n Two  here .\r\nThree .", "highlights": ["x y .\nz .", "other ."]}
-    row = load_corpus(write(tmp_path / "x.jsonl", jsonl([story])), reference_lists="alternatives").rows[0]
+    row = load_corpus(write(tmp_path / "x.jsonl", jsonl([story])), columns=Columns(lists="alternatives")).rows[0]
     assert row["source"] == "One .\nTwo here .\nThree ."
     assert row["references"] == ["x y .\nz .", "other ."]
     assert row["tgt_tokens"] == ["x", "y", ".", "z", "."]
@@ -275,10 +276,10 @@ def test_cnn_dailymail_with_a_column_named_source_is_not_taken_for_records(tmp_p
 
 def test_column_names_and_articles_alone(tmp_path):
     path = write(tmp_path / "x.jsonl", jsonl([{"key": 9, "text": "a b", "sum": "c"}, {"text": "d", "sum": "e"}]))
-    corpus = load_corpus(path, id_column="key", source_column="text", reference_column="sum")
+    corpus = load_corpus(path, columns=Columns(id="key", source="text", reference="sum"))
     assert corpus.rows["id"][:] == ["9"]
     assert corpus.skipped == {"key: missing": 1}
-    alone = load_corpus(path, source_column="text", reference_column=None)
+    alone = load_corpus(path, columns=Columns(source="text", reference=None))
     assert alone.rows["id"][:] == ["x-1", "x-2"]
     assert alone.rows["references"][:] == [[], []]
     assert alone.rows["tgt_tokens"][:] == [[], []]
@@ -287,13 +288,13 @@ def test_column_names_and_articles_alone(tmp_path):
 def test_references_are_optional_where_that_is_asked(tmp_path):
     rows = [{"id": "a", "article": "x"}, {"id": "b", "article": "y", "highlights": " "}, STORIES[2], {"id": "d"}]
     path = write(tmp_path / "x.jsonl", jsonl(rows))
-    corpus = load_corpus(path, references_optional=True)
+    corpus = load_corpus(path, columns=Columns(optional=True))
     assert corpus.rows["id"][:] == ["a", "b", "c"]
     assert corpus.rows["references"][:] == [[], [], [STORIES[2]["highlights"]]]
     assert corpus.skipped == {"article: missing": 1}
     assert load_corpus(path).rows["id"][:] == ["c"]
     bare = write(tmp_path / "bare.jsonl", jsonl(rows[:1]))
-    assert load_corpus(bare, references_optional=True).rows["references"][:] == [[]]
+    assert load_corpus(bare, columns=Columns(optional=True)).rows["references"][:] == [[]]
     with pytest.raises(CorpusError, match="no row has highlights"):
         load_corpus(bare)
 
@@ -301,7 +302,7 @@ def test_references_are_optional_where_that_is_asked(tmp_path):
 @pytest.mark.parametrize("records", [[{"id": 1, "source": "x"}], [{"id": 1, "source": "x", "references": []}]])
 def test_our_own_records_may_lack_references_where_that_is_asked(tmp_path, records):
     path = write(tmp_path / "x.jsonl", jsonl(records))
-    row = load_corpus(path, references_optional=True).rows[0]
+    row = load_corpus(path, columns=Columns(optional=True)).rows[0]
     assert (row["id"], row["source"], row["references"], row["tgt_tokens"]) == ("1", "x", [], [])
 
 
@@ -350,7 +351,9 @@ def test_parquet_without_rows(tmp_path):
 
 def test_spacy_tokens(tmp_path):
     story = {"id": "a", "article": "It didn't rain, she said.", "highlights": "No rain."}
-    row = load_corpus(write(tmp_path / "x.jsonl", jsonl([story])), tokenizer="spacy", lowercase=True).rows[0]
+    row = load_corpus(write(tmp_path / "x.jsonl", jsonl([story])), how=Tokens(tokenizer="spacy", lowercase=True)).rows[
+        0
+    ]
     assert row["source"] == "it did n't rain , she said ."
     assert row["tgt_tokens"] == ["no", "rain", "."]
 
@@ -411,11 +414,11 @@ def test_a_missing_path_is_said_at_once(path):
         load_corpus(path)
 
 
-@pytest.mark.parametrize(
-    "options", [{"tokenizer": "bert"}, {"max_source": 0}, {"max_target": -1}, {"limit": 0}, {"num_proc": 0}]
-)
-def test_options_out_of_range(tmp_path, options):
-    with pytest.raises(CorpusError, match=next(iter(options))):
+@pytest.mark.parametrize("name", ["tokenizer", "max_source", "max_target", "limit", "num_proc"])
+def test_options_out_of_range(tmp_path, name):
+    given = {name: "bert" if name == "tokenizer" else 0}
+    options = given if name in ("limit", "num_proc") else {"how": Tokens(**given)}
+    with pytest.raises(CorpusError, match=name):
         load_corpus(tmp_path / "unread.jsonl", **options)
 
 

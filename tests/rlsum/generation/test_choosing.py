@@ -127,9 +127,7 @@ def test_the_key_tells_choices_apart():
 
 @pytest.mark.parametrize("reward", [rewards.load("rouge-l"), tiny.Overlap()], ids=["of this package", "function"])
 def test_a_reward_that_needs_references_is_refused_for_best_of_n(reward):
-    with pytest.raises(
-        UserError, match=rf"by='{reward.name}': cannot score without .* mbr='{reward.name}' samples=4"
-    ):
+    with pytest.raises(UserError, match=rf"by='{reward.name}': cannot score without .* mbr='{reward.name}' samples=4"):
         SampleChoice("best-of", reward, 4).check("an article", {})
     SampleChoice("mbr", reward, 4).check("an article", {})
     SampleChoice("best-of", rewards.load("repetition"), 4).check("an article", {})
