@@ -70,6 +70,7 @@ def test_systems_in_memory_are_those_of_files(tmp_path):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     files = api.evaluate([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], metrics="rouge-l", resamples=50)
     assert files.to_frame().equals(in_memory.to_frame())
+    assert files._repr_html_().count("<table>") == len(files.tables) == 3
     assert repr(files) == repr(in_memory)
     assert [table.caption for table in files.tables][-1] == "Against a"
     assert files.tables[0].to_frame().index.tolist() == ["a", "b"]

@@ -50,7 +50,7 @@ def test_help_loads_nothing_heavy():
     code = "; ".join(
         HELP.format(arguments=[*command, "--help"]) + "; assert r.exit_code == 0, r.output" for command in commands
     )
-    assert loaded_by(code) == "[]"
+    assert loaded_by(f"{code}; {HELP.format(arguments=['rewards'])}") == "[]", "nor does the list of rewards"
 
 
 def test_a_run_on_one_device_loads_nothing_of_sharding():

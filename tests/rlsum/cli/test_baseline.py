@@ -52,9 +52,3 @@ def test_errors_are_one_line(rlsum, texts, tmp_path):
     code, _, error = rlsum("baseline", "sbert", "--texts", texts, "-o", tmp_path / "precious.txt")
     assert (code, "neither bert-score's format" in error) == (2, True)
     assert (tmp_path / "precious.txt").read_text() == "not a baseline"
-
-
-def test_help_teaches_by_example(rlsum):
-    code, printed, _ = rlsum("baseline", "--help")
-    assert code == 0
-    assert "rlsum baseline bertscore --texts news.txt" in printed

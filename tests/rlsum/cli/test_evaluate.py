@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -136,22 +134,6 @@ def test_systems_in_one_file_are_told_apart(rlsum, files):
     assert "Against a" in printed
 
 
-def test_score_adds_scores_and_says_why_one_is_undefined(rlsum, files):
-    write_outputs(files / "in.jsonl", system("s", ARTICLES[:2], ("", "the mayor opened a school .")))
-    code, printed, _ = rlsum("score", files / "in.jsonl", "-o", files / "new" / "out.jsonl", "--metrics", "rouge-1")
-    assert code == 0
-    assert "2 records scored" in printed
-    assert "(1 undefined)" in printed
-    rows = [json.loads(line) for line in (files / "new" / "out.jsonl").read_text().splitlines()]
-    assert [row["scores"] for row in rows] == [{"rouge-1": None}, {"rouge-1": 1.0}]
-    assert "reference" in rows[0]["undefined"]["rouge-1"]
-    assert rows[1]["undefined"] == {}
-    scored = files / "new" / "out.jsonl"
-    again = rlsum("score", scored, "-o", scored, "--overwrite", "--metrics", "rouge-2")
-    assert again[0] == 0, "a second metric joins the first"
-    assert set(read_outputs(scored)[1].scores) == {"rouge-1", "rouge-2"}
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -177,12 +159,6 @@ def test_errors_are_one_line_and_exit_code_2(rlsum, files, monkeypatch, argument
     assert all("rows; candidates" in line for line in understood)
 
 
-def test_an_unwritable_output_is_found_before_scoring(rlsum, files):
-    code, _, error = rlsum("score", files / "nowhere.jsonl", "-o", files)
-    assert code == 2
-    assert "--out" in error
-
-
 def test_rewards_are_listed_and_explained(rlsum):
     code, printed, _ = rlsum("rewards")
     assert code == 0
@@ -193,19 +169,6 @@ def test_rewards_are_listed_and_explained(rlsum):
     for words in ("Clark", "vectors", "encoder", "default none", "sms(vectors=...)"):
         assert words in printed
     assert "required" in rlsum("rewards", "bleu-neighbors")[1]
-
-
-@pytest.mark.parametrize("arguments", [["rewards"], ["evaluate", "--help"], ["score", "--help"]])
-def test_help_and_listing_load_no_heavy_library(arguments):
-    script = (
-        "import sys; sys.argv = ['rlsum', *sys.argv[1:]]\n"
-        "from rlsum.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "heavy = {'torch', 'transformers', 'spacy', 'ot', 'datasets', 'scipy', 'matplotlib'} & set(sys.modules)\n"
-        "assert not heavy, heavy"
-    )
-    subprocess.run([sys.executable, "-c", script, *arguments], check=True, capture_output=True)
 
 
 @pytest.mark.slow
@@ -237,23 +200,6 @@ def test_a_metric_reads_the_other_fields_of_the_records(rlsum, tmp_path):
     code, _, told = rlsum(*command)
     assert code == 2
     assert all(part in told for part in ("'topic'", "id-2"))
-
-
-def test_an_evaluation_shows_itself_in_a_notebook(files):
-    from rewards import from_specs
-    from rlsum.scoring.comparison import Resampling
-    from rlsum.scoring.evaluation import evaluate
-    from rlsum.scoring.outputs import read_systems, score_system
-
-    rewards, outputs = from_specs("rouge-l"), read_systems([files / "good.jsonl", files / "poor.jsonl"])
-    scores = {name: score_system(name, members, rewards) for name, members in outputs.items()}
-    evaluation = evaluate(outputs, scores, "poor", Resampling(resamples=50), rewards)
-    assert repr(evaluation).startswith("Scores x 100")
-    shown = evaluation._repr_html_()
-    assert shown.count("<table>") == len(evaluation.tables) == 3
-    assert "rouge-l F1 stems" in shown
-    means = evaluation.to_frame().set_index(["system", "metric"])["mean"]
-    assert means["poor", "rouge-l"] == scores["poor"].metrics["rouge-l"].mean()
 
 
 FRENCH = (

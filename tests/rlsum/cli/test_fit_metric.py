@@ -60,7 +60,7 @@ def test_errors_are_one_line(rlsum, data, tiny_encoder, tmp_path):
         "broken.jsonl:1: no 'system'": (broken, "--metric", sbert, *out),
         "no judgment has this score": (data, "--metric", sbert, "--score", "fluency", *out),
         "exists; give another name": (data, "--metric", sbert, "-o", tmp_path),
-        "learning_rate=-1.0 must be above 0": (data, "--metric", sbert, "--learning-rate", -1, *out),
+        "--learning-rate -1.0: must be greater than 0": (data, "--metric", sbert, "--learning-rate", -1, *out),
         "judgments.csv: cannot be read": (data.with_suffix(".csv"), "--metric", sbert, *out),
     }
     for told, arguments in cases.items():
@@ -77,7 +77,10 @@ def test_scores_where_lower_is_better_are_learned_the_other_way_round(tmp_path, 
         {"id": str(n), "system": "s", "candidate": "a", "references": ["b"], "scores": {"errors": n}} for n in (1, 2)
     ]
     (tmp_path / "j.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    read = fit_metric._read([str(tmp_path / "j.jsonl")], "errors", "*", ["errors"])
+    read = fit_metric._read([str(tmp_path / "j.jsonl")], "errors", "*", ["errors"], None)
     assert [example.human for example in read] == [-1, -2]
-    assert [example.human for example in fit_metric._read([str(tmp_path / "j.jsonl")], "errors", "*", [])] == [1, 2]
-    assert "--lower-is-better errors" in capsys.readouterr().out
+    assert [example.human for example in fit_metric._read([str(tmp_path / "j.jsonl")], "errors", "*", [], None)] == [
+        1,
+        2,
+    ]
+    assert "lower_is_better='errors'" in capsys.readouterr().out

@@ -75,14 +75,6 @@ def test_splits_that_were_saved_together_are_named(tmp_path):
         next(records(tmp_path / "both"))
 
 
-def test_files_of_texts_alone_are_told_what_they_lack(rlsum, tmp_path):
-    (tmp_path / "c.txt").write_text("a storm\n")
-    for command in ("score", "evaluate"):
-        code, _, told = rlsum(command, tmp_path / "c.txt")
-        assert code == 2
-        assert "give their references" in told
-
-
 def test_a_column_is_of_files_of_texts_and_not_of_records(rlsum, tmp_path):
     (tmp_path / "c.csv").write_text("summary,candidate,reference\na,b,c\n")
     for command in ("score", "evaluate"):

@@ -4,7 +4,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from rlsum.cli.data import app
+from rlsum.cli.app import app
 from rlsum.errors import UserError
 from rlsum.judgments.registry import load
 
@@ -19,11 +19,8 @@ def answers(tmp_path):
 
 
 def run(*arguments):
-    return (
-        CliRunner()
-        .invoke(app, ["judgments", *map(str, arguments)], catch_exceptions=False, env={"COLUMNS": "180"})
-        .output
-    )
+    words = ["data", "judgments", *map(str, arguments)]
+    return CliRunner().invoke(app, words, catch_exceptions=False, env={"COLUMNS": "180"}).output
 
 
 def cells(output, name):

@@ -554,16 +554,3 @@ def test_generating_from_nothing_or_with_impossible_lengths_is_refused(place, tm
 def test_sizes_that_do_not_fit_the_start_are_refused(place, tmp_path):
     message = refused("train", place / "mixed.yaml", f"run={tmp_path / 'r'}", "model.hidden=9", "--init", place / "mle")
     assert "does not fit the weights" in message
-
-
-def test_an_error_of_the_users_making_is_one_message_and_exit_code_two(tmp_path, monkeypatch, capsys):
-    from rlsum.cli import main
-
-    monkeypatch.setattr("sys.argv", ["rlsum", "train", str(tmp_path / "none.yaml")])
-    with pytest.raises(SystemExit) as caught:
-        main()
-    assert caught.value.code == 2
-    shown = capsys.readouterr().err
-    assert shown.startswith("rlsum: ")
-    assert "none.yaml: cannot be read" in shown
-    assert "Traceback" not in shown

@@ -1,0 +1,89 @@
+"""What a wrong command is told leads on to the right one, in one line; what is only a little wrong works."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """A folder with two files of texts, outputs, judgments with one score, and two wrong configurations."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("the cat sat\nrain fell\n")
+    (tmp_path / "b.txt").write_text("a cat sat\nrain fell all day\n")
+    outputs = [{"id": name, "candidate": "a b", "references": ["a c"]} for name in ("x", "y")]
+    (tmp_path / "out.jsonl").write_text("".join(json.dumps(row) + "\n" for row in outputs))
+    lines = [f"{n},{system},text {n},text,{n + len(system)}" for n in range(4) for system in ("s", "tt")]
+    (tmp_path / "judged.csv").write_text("\n".join(["id,system,candidate,reference,quality", *lines]))
+    (tmp_path / "run.yaml").write_text("run: r\ndata: {train: a, valid: b}\ntraining: {step: 3, lr: 1}\n")
+    (tmp_path / "compare.yaml").write_text("folder: f\ncell: {}\nstart: r\nrewards: [rouge-l, sms]\nseeds: 2\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("evalute out.jsonl", ["did you mean 'evaluate'", "`rlsum --help`"]),
+        ("evaluate", ["missing argument", "for example `rlsum evaluate outputs.jsonl`"]),
+        ("evaluate out.jsonl --metric rouge-l", ["--metrics", "for example `rlsum evaluate"]),
+        ("evaluate a.txt b.txt", ["as in --references b.txt"]),
+        ("evaluate none.jsonl", ["none.jsonl: cannot be read (No such file or directory)"]),
+        ("score a.txt b.txt", ["--candidates a.txt --references b.txt"]),
+        ("generate facebook/bart-large-cnn", ["`rlsum generate facebook/bart-large-cnn test.jsonl -o bart.jsonl"]),
+        ("generate facebook/bart-large-cnn a.txt", ["missing option '--out'", "-o bart.jsonl"]),
+        ("generate run a.txt -o o.jsonl --top-p x", ["--top-p", "for example"]),
+        ("train demo/mle --steps 5", ["no such option: --steps", "rlsum train demo/mle"]),
+        ("train run.yaml", ["did you mean training.steps?", "did you mean training.learning_rate?"]),
+        ("train out.jsonl", ["out.jsonl: data, not a configuration; `rlsum init out.jsonl`"]),
+        ("compare compare.yaml", ["write {rouge-l: rouge-l, sms: sms}", "must be a list, not 2; write [2]"]),
+        ("compare demo", ["did you mean compare/demo?"]),
+        ("explain a.txt", ["give the reference, too"]),
+        ("explain out.jsonl", ["give --id, such as x"]),
+        ("explain out.jsonl --id 9", ["give one of the file, such as x, y"]),
+        ("fit-metric judged.csv --metric cka -o m --learning-rate 0", ["--learning-rate 0.0: must be greater than 0"]),
+        ("data outputs judged.csv -o o.jsonl", ["missing option '--candidate'", "--candidate pointer_gen"]),
+        ("human-eval build out.jsonl", ["missing option '--out'", "for example `rlsum human-eval build"]),
+        ("correlate judged.csv --score qualit --no-cache", ["did you mean 'quality'?"]),
+    ],
+)
+def test_a_wrong_command_leads_to_the_right_one(rlsum, command, words):
+    code, printed, told = rlsum(*command.split())
+    assert (code, printed) == (2, "")
+    message = told[told.index("rlsum: ") :]
+    assert [word for word in words if word not in message] == []
+    assert len(message.splitlines()) <= 4
+    assert "Traceback" not in message
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("score a.txt --references b.txt --metrics rouge-1", "rouge-1"),
+        ("correlate judged.csv --metrics rouge-1 --resamples 20 --no-cache", "human score: quality, the only one"),
+        ("configs demo", "demo/sms"),
+    ],
+)
+def test_what_is_only_a_little_short_works(rlsum, command, words):
+    code, printed, told = rlsum(*command.split())
+    assert code == 0, told
+    assert words in " ".join(printed.split())
+
+
+@pytest.mark.parametrize("lists", ["sentences", "alternatives"])
+def test_every_command_that_reads_references_is_told_what_lists_are(rlsum, tmp_path, lists):
+    row = {"id": "1", "system": "s", "candidate": "a b", "reference": ["a c", "b d"], "scores": {"overall": 1}}
+    rows = [{**row, "id": str(n), "candidate": "a " * n + "b", "scores": {"overall": n}} for n in range(4)]
+    (tmp_path / "l.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for command in (
+        ("score", "l.jsonl"),
+        ("evaluate", "l.jsonl"),
+        ("correlate", "l.jsonl", "--no-cache", "--resamples", 20),
+        ("explain", "l.jsonl", "--id", 1, "-o", "e.json", "--overwrite"),
+    ):
+        code, _, told = rlsum(*command, "--metrics", "rouge-1")
+        assert (code, "--reference-lists" in told) == (2, True), told
+        code, _, told = rlsum(*command, "--metrics", "rouge-1", "--reference-lists", lists)
+        assert code == 0, told
+    fit = ("fit-metric", "l.jsonl", "--metric", "cka(encoder=nowhere)", "-o", "m", "--reference-lists", lists)
+    assert "--reference-lists" not in rlsum(*fit)[2]
