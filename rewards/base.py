@@ -38,7 +38,7 @@ TABLE = {
     "rouge-lsum": "rewards.lexical.rouge:rouge_longest_sum",
     "bleu": "rewards.lexical.bleu:Bleu",
     "bleu-star": "rewards.lexical.bleu:BleuStar",
-    "meteor": "rewards.lexical.meteor:Meteor",
+    "meteor": "rewards.lexical.meteor:meteor_reward",
     "wms": "rewards.mover.metrics:wms",
     "sms": "rewards.mover.metrics:sms",
     "s+wms": "rewards.mover.metrics:swms",
@@ -48,7 +48,7 @@ TABLE = {
     "bertscore": "rewards.embedding.metrics:bertscore",
     "trwmd": "rewards.embedding.metrics:trwmd",
     "twmd": "rewards.embedding.metrics:twmd",
-    "bleu-neighbors": "rewards.lexical.neighbors:BleuNeighbors",
+    "bleu-neighbors": "rewards.lexical.neighbors:bleu_neighbors",
     "learned": "rewards.embedding.learned:learned",
     "weighted": "rewards.wrappers.combine:Weighted",
     "length": "rewards.wrappers.shaping:Length",
@@ -111,6 +111,8 @@ def from_spec(spec: AnySpec, language: str | None = None) -> Reward:
 
     ``language``: the ISO 639-1 code of the texts; see ``in_language``.
     """
+    if not inspect.isclass(spec) and _has_protocol(spec):
+        return complete(spec)
     spec = in_language(spec, language)
     target = _target(spec)
     if is_reward(target):
@@ -193,11 +195,9 @@ def check_spec(spec: AnySpec, language: str | None = None) -> None:
     spec = in_language(spec, language)
     target = _target(spec)
     build = _no_options if is_reward(target) else target
-    arguments = inspect.signature(build).bind(**bind(spec.name, build, spec.options))
-    check = getattr(target, "check_options", None)  # what an annotation cannot say, such as the parts of a sum
-    if check is not None:
-        arguments.apply_defaults()
-        check(arguments.arguments)
+    options = bind(spec.name, build, spec.options)
+    if hasattr(target, "options"):  # a dataclass, whose __post_init__ checks what an annotation cannot say
+        target.options(**options)
 
 
 def names() -> list[str]:

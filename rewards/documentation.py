@@ -1,9 +1,4 @@
-"""The description of a reward, read from its docstrings: formula, range, paper and options.
-
-A docstring explains an option as ``option``: meaning, up to the end of the paragraph or the next option. It is the
-docstring of the reward or of its dataclass of options (see ``rewards.options.takes``). ``SHARED`` explains the options
-that several families share.
-"""
+"""The description of a reward: what its docstrings say, and its options as they are declared."""
 
 from __future__ import annotations
 
@@ -12,56 +7,12 @@ import math
 import re
 import sys
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 from rewards.base import TABLE, is_reward, resolve
-from rewards.options import parameters
-
-SHARED = {
-    # texts and tokens
-    "direction": "whose tokens are averaged over: the candidate's (precision), the reference's (recall), or both (f1)",
-    "language": "ISO 639-1 code of the texts, such as fr, hi or ja; none: as for English",
-    "stemmer": "compare stems of the words; none: where NLTK has a stemmer of the language (Porter's for English)",
-    "tokenizer": "official: runs of a-z and 0-9, as in rouge-score; unicode: words of every script; character: letters "
-    "and digits; spacy: spaCy's tokens, punctuation too; none: by the language",
-    "split": "how a text is cut into sentences; auto: lines are sentences, a text of one line is split by spaCy",
-    "stopwords": "the list of words without weight, in the language of the texts; NLTK's must be installed",
-    # contextual vectors
-    "encoder": "minilm (all-MiniLM-L6-v2 of the demo extra), a directory, or a hub name",
-    "idf": "weigh tokens by rarity in a file of texts or a saved one (.npz); fitted: in what fit(texts) is given; "
-    "references: in each call's references",
-    "rescale": "a published baseline file, or one by `rlsum baseline`: scores become (x - b) / (1 - b)",
-    "long_texts": "a text longer than the encoder reads is read in overlapping windows, or truncated",
-    "device": "where the encoder runs",
-    # lexical
-    "tokenize": "sacrebleu's tokenizer; auto: 13a, in languages without spaces zh (Chinese) or char",
-    "smooth_method": "sacrebleu's smoothing of orders without a match",
-    "smooth_value": "of the smoothing, for floor and add-k",
-    "effective_order": "leave out orders that a short text cannot have",
-    "max_ngram_order": "the longest n-grams that count",
-    "lowercase": "ignore letter case",
-    "zero_order": "an order of n-grams without a match makes the score 0 (as printed), or ends the product (stop)",
-    "clip": "count an n-gram at most as often as it occurs in the reference",
-    "stages": "how words are matched; none: exact-stem where NLTK has a stemmer of the language, else exact",
-    "alpha": "weight of recall against precision",
-    "beta": "exponent of the penalty for fragments",
-    "gamma": "the largest penalty for fragments",
-    # BLEU Neighbors
-    "examples": "judged texts: JSONL rows of text and score",
-    "kernel": "the reward that measures the similarity of two texts",
-    "tau": "the lowest similarity of a neighbour; by default the paper's: .08 for bleu-star, .06 for ROUGE, .18 for "
-    "meteor, .10 for rescaled bertscore",
-    "a": "the fewest neighbours for a score",
-    "b": "the largest share of the examples that may be neighbours",
-    "leave_one_out": "exclude examples with the candidate's own text",
-    "subsample": "use a random sample of this many examples",
-    # combination
-    "parts": "rewards with their weights, written reward=weight",
-    "reward": "the inner reward",
-    "seed": "of the random numbers",
-}
+from rewards.options import bounds, choices, meanings, metadata, parameters
 
 # Examples of rewards whose required options do not make an example.
 WRITTEN = {
@@ -76,11 +27,16 @@ WRITTEN = {
 
 @dataclass(frozen=True)
 class Option:
-    """An option: its ``default`` as written (``...``: required), its ``choices`` if there are any, its ``meaning``."""
+    """An option of a reward.
+
+    ``default``: as written, ``...`` where it is required. ``choices``, ``range``: what it may be, such as ``>= 0``;
+    empty where the type says no more. ``meaning``: the string under its field.
+    """
 
     default: str
     choices: tuple[str, ...]
     meaning: str
+    range: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,20 +63,17 @@ class Description:
 
 def describe(name: str) -> Description:
     """The description of a reward for ``rlsum rewards``. Imports its module and loads no model."""
-    found = resolve(name)
-    documentation = inspect.getdoc(found) or ""
-    fields = {} if is_reward(found) else parameters(name, found)
-    classes = getattr(getattr(found, "options", None), "__mro__", ())
-    texts = [documentation, *(vars(kind).get("__doc__") or "" for kind in classes)]
-    explained = {key: _option(key, field, texts) for key, field in fields.items()}
+    target = resolve(name)
+    documentation = inspect.getdoc(target) or ""
+    explained = {} if is_reward(target) else _options(name, target)
     required = ", ".join(f"{key}=..." for key, option in explained.items() if option.default == "...")
     return Description(
         name,
         flowing(documentation.partition("\n\n")[0]),
         {key: option.default for key, option in explained.items()},
-        _without_options(documentation, fields),
-        _scores(found),
-        inspect.getdoc(sys.modules[found.__module__]) or "",
+        flowing(documentation),
+        _scores(target),
+        inspect.getdoc(sys.modules[target.__module__]) or "",
         explained,
         WRITTEN.get(name, f"{name}({required})" if required else name),
     )
@@ -138,35 +91,24 @@ def flowing(documentation: str) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs).replace("``", "")
 
 
-def _option(name: str, field: inspect.Parameter, texts: Sequence[str]) -> Option:
-    """``texts``: docstrings that may explain it, the first that does counts."""
-    default = "..." if field.default is field.empty else str(field.default).lower()
-    kinds = (field.annotation, *get_args(field.annotation))  # an optional choice is a union
-    choices = next((tuple(map(str, get_args(kind))) for kind in kinds if get_origin(kind) is Literal), ())
-    written = [re.search(rf"``{name}``: (.+?)(?=\s``|\n\n|\Z)", text, re.DOTALL) for text in texts]
-    meaning = next((flowing(match[1]).rstrip(".") for match in written if match), _shared(name, choices))
-    return Option(default, choices, meaning)
+def _options(name: str, target: Any) -> dict[str, Option]:
+    kind = getattr(target, "options", target)
+    explained = meanings(kind) if inspect.isclass(kind) else {}
+    return {
+        key: Option(
+            "..." if field.default is field.empty else str(field.default).lower(),
+            choices(field.annotation),
+            explained.get(key, ""),
+            bounds(metadata(field.annotation)),
+        )
+        for key, field in parameters(name, target).items()
+    }
 
 
-def _shared(name: str, choices: tuple[str, ...]) -> str:
-    """The meaning in ``SHARED``, without choices that this reward does not have."""
-    parts = SHARED.get(name, "").split("; ")
-    about = [re.match(r"([\w-]+): ", part) for part in parts]
-    kept = (*choices, "none")
-    return "; ".join(part for part, of in zip(parts, about, strict=True) if not (choices and of) or of[1] in kept)
-
-
-def _without_options(documentation: str, options: dict[str, inspect.Parameter]) -> str:
-    """The paragraphs that do not begin with an option, which the list of options shows."""
-    starts = tuple(f"``{name}``: " for name in options)
-    paragraphs = re.split(r"\n\s*\n", documentation)
-    return flowing("\n\n".join(paragraph for paragraph in paragraphs if not starts or not paragraph.startswith(starts)))
-
-
-def _scores(found: Any) -> str:
+def _scores(target: Any) -> str:
     """What a call returns: the docstring of ``scores`` (or ``__call__``) of the class, or of what a function builds."""
-    built = found
-    if inspect.isfunction(found) and not is_reward(found):
-        built = typing.get_type_hints(found).get("return")
+    built = target
+    if inspect.isfunction(target) and not is_reward(target):
+        built = typing.get_type_hints(target).get("return")
     call: Callable[..., Any] | None = getattr(built, "scores", getattr(built, "__call__", None))  # noqa: B004
     return "" if call is None or inspect.isfunction(built) else flowing(inspect.getdoc(call) or "")

@@ -9,7 +9,7 @@ DAMAGED = (OSError, EOFError, zlib.error)  # what a missing file and damaged gzi
 
 # package -> the extra of this distribution that installs it
 EXTRAS = {
-    **dict.fromkeys(("nltk", "sacrebleu", "spacy"), "lexical"),
+    **dict.fromkeys(("nltk", "sacrebleu", "spacy", "rouge_score"), "lexical"),
     "ot": "movers",
     **dict.fromkeys(("torch", "transformers", "safetensors"), "contextual"),
     **dict.fromkeys(("datasets", "accelerate", "tensorboard", "pyarrow", "pandas"), "train"),

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import difflib
 import functools
 import inspect
 import itertools
 import math
+import operator
 import os
 import textwrap
 import types
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from rewards.errors import RewardError
 
@@ -21,8 +23,8 @@ Options = TypeVar("Options")
 Built = TypeVar("Built")
 
 TRUE, FALSE, NONE = ("true", "yes", "on", "1"), ("false", "no", "off", "0"), ("none", "null", "")
-
-BOUNDS = {"ge": ">= {:g}", "gt": "> {:g}", "le": "<= {:g}", "lt": "< {:g}"}
+# The limits of annotated_types, which pydantic reads, too: attribute -> what must hold, and how it is written.
+BOUNDS = {"ge": (operator.ge, ">="), "gt": (operator.gt, ">"), "le": (operator.le, "<="), "lt": (operator.lt, "<")}
 
 
 def bind(name: str, build: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,8 +44,7 @@ def bind(name: str, build: Callable[..., Any], options: Mapping[str, Any]) -> di
 def takes(options: Callable[Arguments, Options]) -> Callable[[Callable[[Options], Built]], Callable[Arguments, Built]]:
     """Decorate a function of one dataclass ``options``, so that it takes the fields as its arguments.
 
-    ``describe`` reads their meaning in the dataclass's docstring; ``check_spec`` makes one, so ``__post_init__`` may
-    raise.
+    ``describe`` reads their meaning under the fields; ``check_spec`` makes one, so ``__post_init__`` may raise.
     """
 
     def decorate(build: Callable[[Options], Built]) -> Callable[Arguments, Built]:
@@ -53,8 +54,7 @@ def takes(options: Callable[Arguments, Options]) -> Callable[[Callable[[Options]
 
         kind: Callable[..., Options] = options
         builder.__dict__["options"] = kind
-        builder.__dict__["check_options"] = lambda given: kind(**given)
-        builder.__dict__["__signature__"] = inspect.signature(kind, eval_str=True)
+        builder.__dict__["__signature__"] = inspect.signature(kind)
         return builder
 
     return decorate
@@ -63,7 +63,7 @@ def takes(options: Callable[Arguments, Options]) -> Callable[[Callable[[Options]
 def meanings(kind: type) -> dict[str, str]:
     """What the fields of a dataclass mean: the string under each, in one line. Reads the source, also of its bases."""
     found: dict[str, str] = {}
-    for base in reversed(kind.__mro__[:-1]):
+    for base in filter(dataclasses.is_dataclass, reversed(kind.__mro__)):
         (written,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
         for pair in itertools.pairwise(getattr(written, "body", ())):
             match pair:
@@ -72,15 +72,14 @@ def meanings(kind: type) -> dict[str, str]:
     return found
 
 
-def range_of(field: Any) -> str:
-    """The bounds of a field of pydantic, such as ``>= 0, < 1``; "" without any."""
-    bounds = [(text, getattr(limit, name, None)) for limit in field.metadata for name, text in BOUNDS.items()]
-    return ", ".join(text.format(bound) for text, bound in bounds if bound is not None)
-
-
 def parameters(name: str, build: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """The options that ``build`` takes, annotations evaluated."""
     try:
+        kind: Any = getattr(build, "options", build)
+        if dataclasses.is_dataclass(kind):  # its fields may be those of another module
+            hints = get_type_hints(kind, include_extras=True)
+            declared = inspect.signature(build).parameters
+            return {key: field.replace(annotation=hints[key]) for key, field in declared.items()}
         fields = inspect.signature(build, eval_str=True).parameters
     except NameError as error:
         raise RewardError(
@@ -97,10 +96,13 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 def coerce(label: str, value: Any, annotation: Any) -> Any:
     """``value`` as ``annotation`` asks (int, float, bool, str, Literal, optional ones); other types pass unchanged."""
-    if get_origin(annotation) is Annotated:  # its checks get the value and may raise RewardError
-        value = coerce(label, value, get_args(annotation)[0])
-        for check in get_args(annotation)[1:]:
-            check(value)
+    if get_origin(annotation) is Annotated:
+        value = coerce(label, value, annotation.__origin__)
+        for check in annotation.__metadata__:
+            if callable(check):  # may raise RewardError
+                check(value)
+        if any(not holds(value, limit) for holds, _, limit in _limits(annotation.__metadata__)):
+            raise RewardError(f"{label}={value} must be {bounds(annotation.__metadata__)}")
         return value
     if get_origin(annotation) is Literal:
         return _choice(label, value, get_args(annotation))
@@ -115,6 +117,29 @@ def coerce(label: str, value: Any, annotation: Any) -> Any:
             raise RewardError(f"{label} must be text, not {value!r}")
         return os.fspath(value)
     return value
+
+
+def choices(annotation: Any) -> tuple[str, ...]:
+    """What a Literal in the annotation lists; () without one."""
+    if get_origin(annotation) is Literal:
+        return tuple(map(str, get_args(annotation)))
+    return next((listed for member in get_args(annotation) if (listed := choices(member))), ())
+
+
+def metadata(annotation: Any) -> tuple[Any, ...]:
+    """What Annotated adds to the annotation or to a member of a union."""
+    added = getattr(annotation, "__metadata__", ())
+    return (*added, *(one for member in get_args(annotation) for one in metadata(member)))
+
+
+def bounds(metadata: Iterable[Any]) -> str:
+    """The limits in the metadata of an annotation: ``>= 0, < 1``; "" without any."""
+    return ", ".join(f"{sign} {limit:g}" for _, sign, limit in _limits(metadata))
+
+
+def _limits(metadata: Iterable[Any]) -> list[tuple[Callable[[Any, Any], bool], str, float]]:
+    rows = ((*BOUNDS[name], getattr(limit, name, None)) for limit in metadata for name in BOUNDS)
+    return [(holds, sign, limit) for holds, sign, limit in rows if limit is not None]
 
 
 def _choice(label: str, value: Any, choices: tuple[Any, ...]) -> Any:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from rewards.errors import RewardError, Unavailable, missing_package
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 Unscorable = Callable[[str], str | None]  # why a text cannot be scored; None = it can
 
+Direction = Literal["precision", "recall", "f1"]
 HEADED = {"f1": "F1", "precision": "precision", "recall": "recall"}  # a direction in the heading of a column
 VERSION = "2"  # raised when a score of this package changes for the same texts and options
 SHOWN = 60  # characters of a text in a message
@@ -66,6 +68,14 @@ def _mapped(parts: Iterable[Any], of: Callable[[Any], Any]) -> Iterator[Any]:
             yield {name: of(column) for name, column in part.items()}
         else:
             yield None if part is None else of(part)
+
+
+@dataclass(kw_only=True)
+class DirectionOption:
+    """The option of rewards that average over the tokens of a text."""
+
+    direction: Direction = "f1"
+    """whose tokens are averaged over: the candidate's (precision), the reference's (recall), or both (f1)"""
 
 
 class ReadsColumns(Protocol):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from rewards.options import meanings, range_of
+from rewards.options import bounds, choices, meanings
 from rlsum.config import Config, DataConfig, Training, VocabularyConfig
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.sizes import LoraConfig, PointerGeneratorConfig, Seq2SeqConfig
@@ -55,7 +55,7 @@ def keys_of(kind: Any) -> list[Key]:
     """The keys of a dataclass of pydantic that have a string under them."""
     fields, explained = kind.__pydantic_fields__, meanings(kind) or _table(kind)
     return [
-        Key(name, _default(field), _values(field.annotation), range_of(field), explained[name])
+        Key(name, _default(field), choices(field.annotation), bounds(field.metadata), explained[name])
         for name, field in fields.items()
         if name in explained
     ]
@@ -87,9 +87,3 @@ def _default(field: FieldInfo) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(str, value))}]"
     return (value if value.strip() else f'"{value}"') if isinstance(value, str) else f"{value:g}"
-
-
-def _values(hint: Any) -> tuple[str, ...]:
-    if get_origin(hint) is Literal:
-        return tuple(str(value) for value in get_args(hint))
-    return next((values for member in get_args(hint) if (values := _values(member))), ())

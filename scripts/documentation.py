@@ -163,8 +163,8 @@ def reward_page(name: str) -> str:
         lines += table("option", "default", "meaning")
     for key, option in described.explained.items():
         shown = "required" if option.default == "..." else f"`{option.default}`"
-        choices = f"{', '.join(f'`{choice}`' for choice in option.choices)}; " if option.choices else ""
-        lines.append(row(f"`{key}`", shown, choices + option.meaning))
+        choices = ", ".join(f"`{choice}`" for choice in option.choices)
+        lines.append(row(f"`{key}`", shown, "; ".join(filter(None, (choices, option.range, option.meaning)))))
     title, text = family(name)
     lines += ["", f"## {title}" if title != name else "## More", "", text]
     place = PurePosixPath("docs/reference/rewards.md")

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from rewards.base import Reward
+from rewards.base import Reward, from_spec
 from rewards.errors import RewardError
 from rewards.references import Lists, NotText, members, reference_columns, references
 from rewards.scoring import Inputs, check_columns, columns_for
 from rewards.wrappers.cleaned import Cleaned
-from rewards.wrappers.inner import Part, made
 
 
 class ScoredColumns:
@@ -26,7 +25,7 @@ class ScoredColumns:
 
     def __init__(
         self,
-        reward: Part,
+        reward: Any,
         candidates: str = "candidate",
         references: str | None = "references",
         sources: str | None = None,
@@ -34,7 +33,7 @@ class ScoredColumns:
         strip: bool = False,
         reference_lists: Lists | None = None,
     ) -> None:
-        inner = made(reward)
+        inner = from_spec(reward)
         self.reward = stripped(inner, strip)
         self.candidates, self.references, self.sources = candidates, references, sources
         self.name = inner.name if name is None else name
@@ -70,9 +69,9 @@ class ScoredColumns:
 scored = ScoredColumns
 
 
-def stripped(reward: Part, strip: bool) -> Reward:
+def stripped(reward: Any, strip: bool) -> Reward:
     """The reward, of clean texts with ``strip``."""
-    inner = made(reward)
+    inner = from_spec(reward)
     return Cleaned(inner) if strip and not isinstance(inner, Cleaned) else inner
 
 

@@ -10,7 +10,6 @@ from torch import Tensor
 from torchmetrics import Metric
 
 from rewards.adapters.columns import as_lists, stripped
-from rewards.wrappers.inner import Part
 
 
 class TextReward(Metric):
@@ -26,7 +25,7 @@ class TextReward(Metric):
     defined: Tensor
     undefined: Tensor
 
-    def __init__(self, reward: Part, strip: bool = False, **settings: Any) -> None:  # those of torchmetrics
+    def __init__(self, reward: Any, strip: bool = False, **settings: Any) -> None:  # those of torchmetrics
         super().__init__(**settings)
         self.reward = stripped(reward, strip)
         self.add_state("total", torch.tensor(0.0, dtype=torch.float64), dist_reduce_fx="sum")

@@ -12,7 +12,6 @@ from rewards.adapters.columns import ScoredColumns
 from rewards.references import Lists
 from rewards.scoring import score_components
 from rewards.text.debris import LEAST, Column
-from rewards.wrappers.inner import Part
 
 OF_TRL = ("completion_ids", "trainer_state", "log_extra", "log_metric", "environments")  # arguments, not columns
 
@@ -33,7 +32,7 @@ class RewardFunction:
 
     def __init__(
         self,
-        reward: Part,
+        reward: Any,
         references: str | None = "reference",
         sources: str | None = None,
         strip: bool = False,

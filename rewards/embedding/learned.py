@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rewards.base import from_spec
+from rewards.embedding.rescaling import RescalingOptions
 from rewards.embedding.reward import EmbeddingReward
 from rewards.embedding.similarity import Greedy, MeanCosine, Relaxed, SquaredCosines, Tempered
 from rewards.embedding.space import Space
 from rewards.encoding.encoder import Device, Encoder
 from rewards.errors import RewardError
+from rewards.options import takes
 from rewards.specs import Spec
 
 if TYPE_CHECKING:
@@ -31,30 +34,30 @@ NOT_LEARNABLE = ("corpus", "rescale", "language", "idf")
 WITH_GRADIENT = (MeanCosine, SquaredCosines, Greedy, Relaxed, Tempered)
 
 
-def learned(
-    path: str,
-    corpus: str | None = None,
-    rescale: str | None = None,
-    language: str | None = None,
-    device: Device = "auto",
-) -> EmbeddingReward:
-    """A metric of the contextual family whose encoder was trained on human scores. Range and floor are that metric's.
+@dataclass(kw_only=True)
+class LearnedOptions(RescalingOptions):
+    """Options of learned."""
 
-    ``path``: the folder that `rlsum fit-metric` wrote.
+    path: str
+    """the folder that `rlsum fit-metric` wrote"""
+    corpus: str | None = None
+    """texts, one a line (gzip too), or a saved mean (.npz), for a metric trained with centering=batch: their mean
+    replaces that of the batch, so that a score does not depend on its neighbours"""
+    device: Device = "auto"
+    """where the encoder runs"""
 
-    ``corpus``: texts, one a line (gzip too), or a saved mean (.npz), for a metric trained with centering=batch: their
-    mean replaces that of the batch, so that a score does not depend on its neighbours.
 
-    ``language``: which baseline of the file given as rescale.
-    """
-    spec = read_spec(Path(path))
-    options = {**spec.options, "encoder": path, "device": device}
+@takes(LearnedOptions)
+def learned(options: LearnedOptions) -> EmbeddingReward:
+    """A metric of the contextual family whose encoder was trained on human scores. Range, floor: that metric's."""
+    corpus, spec = options.corpus, read_spec(Path(options.path))
+    own = {**spec.options, "encoder": options.path, "device": options.device}
     if corpus is not None:
-        if options.get("centering") != "batch":
+        if own.get("centering") != "batch":
             raise RewardError(f"learned: corpus={corpus!r} needs a metric trained with centering=batch, not {spec}")
-        options |= {"centering": "corpus", "corpus": corpus}
-    options |= {key: value for key, value in (("rescale", rescale), ("language", language)) if value is not None}
-    reward = check_differentiable(from_spec(Spec(spec.name, options)))
+        own |= {"centering": "corpus", "corpus": corpus}
+    own |= {key: value for key in ("rescale", "language") if (value := getattr(options, key)) is not None}
+    reward = check_differentiable(from_spec(Spec(spec.name, own)))
     return EmbeddingReward(f"learned-{spec.name}", reward.space, reward.measure, reward.rescaling)
 
 

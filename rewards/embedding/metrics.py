@@ -8,13 +8,14 @@ the options that all metrics of the family share.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from annotated_types import Ge
 
 from rewards.embedding.moverscore import Zhao, ZhaoSpace
-from rewards.embedding.rescaling import BaselineFile
+from rewards.embedding.rescaling import BaselineFile, RescalingOptions
 from rewards.embedding.reward import EmbeddingReward
 from rewards.embedding.similarity import (
-    Direction,
     Exact,
     Greedy,
     MeanCosine,
@@ -25,11 +26,11 @@ from rewards.embedding.similarity import (
     Tempered,
 )
 from rewards.embedding.space import Centering, Space
-from rewards.encoding.encoder import Device, KeptTokens
-from rewards.encoding.layers import Layer
-from rewards.encoding.loading import EncoderSource, LongTexts, locate
+from rewards.encoding.encoder import KeptTokens
+from rewards.encoding.loading import EncoderOptions, EncoderSource, locate
 from rewards.errors import RewardError
 from rewards.options import takes
+from rewards.scoring import DirectionOption
 from rewards.text.languages import Code
 from rewards.text.sentences import StopWords
 
@@ -41,27 +42,17 @@ TWMD_TEMPERATURE = {"none": 0.02, "dimension": 0.02, "sentence": 0.02, "batch": 
 TRWMD_TEMPERATURE = {"none": 0.02, "dimension": 0.02, "sentence": 0.02, "batch": 0.15, "corpus": 0.15}
 
 
-@dataclass(frozen=True, kw_only=True)
-class FamilyOptions:
-    """Options of every metric of the family.
-
-    ``layer``: the layer of the hidden states, 0 is the embeddings; 4-6 or all: their mean; default 10 of 12, 19 of 24,
-    else 5/6
-    ``centering``: the mean that is subtracted from the vectors before they are scaled to length 1
-    ``special_tokens``: which special tokens are compared; official: as the metric's own reference code does
-    ``corpus``: texts, one a line (gzip too), or a saved mean (.npz), for centering=corpus
-    ``language``: which baseline of the file given as rescale
-    """
+@dataclass(kw_only=True)
+class FamilyOptions(EncoderOptions, RescalingOptions):
+    """Options of every metric of the family."""
 
     encoder: str = "minilm"
-    layer: Layer = None
     centering: Centering = "none"
+    """the mean that is subtracted from the vectors before they are scaled to length 1"""
     special_tokens: SpecialTokens = "official"
+    """which special tokens are compared; official: as the metric's own reference code does"""
     corpus: str | None = None
-    rescale: str | None = None
-    language: str | None = None
-    long_texts: LongTexts = "windows"
-    device: Device = "auto"
+    """texts, one a line (gzip too), or a saved mean (.npz), for centering=corpus"""
 
     def space(self, official: KeptTokens = "first", idf: str | None = None) -> Space:
         """``official``: the special tokens that the reference code keeps."""
@@ -76,64 +67,58 @@ class FamilyOptions:
         return None if self.rescale is None else BaselineFile(self.rescale, self.language, published_for)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class SelfNormalizedOptions(FamilyOptions):
-    """Options of the metrics that are not 1 for equal texts by themselves.
-
-    ``normalize``: self-normalisation; self: divide by the roots of both self-scores, so equal texts score 1
-    """
+    """Options of the metrics that are not 1 for equal texts by themselves."""
 
     normalize: SelfNormalization = "self"
+    """self-normalisation; self: divide by the roots of both self-scores, so equal texts score 1"""
 
 
-@dataclass(frozen=True, kw_only=True)
-class MoverScoreOptions(FamilyOptions):
-    """Options of moverscore.
+@dataclass(kw_only=True)
+class WeightedOptions(FamilyOptions):
+    """Options of the metrics that weigh tokens."""
 
-    ``variant``: which of the metrics of this name
-    ``n_gram``: length of the n-grams that are compared (variant=v1)
-    ``language``: ISO 639-1 code of the texts: whose stop words are meant, and which baseline of the file of rescale
-    """
+    idf: str | None = None
+    """weigh tokens by rarity in a file of texts or a saved one (.npz); fitted: in what fit(texts) is given; references:
+    in each call's references"""
+
+
+@dataclass(kw_only=True)
+class MoverScoreOptions(WeightedOptions):
+    """Options of moverscore."""
 
     language: Code | None = None
+    """ISO 639-1 code of the texts: whose stop words are meant, and which baseline of the file of rescale"""
     variant: MoverScoreVariant = "wmd"
-    idf: str | None = None
+    """which of the metrics of this name"""
     stopwords: StopWords = "none"
-    n_gram: int = 1
+    """the list of words without weight, in the language of the texts; NLTK's must be installed"""
+    n_gram: Annotated[int, Ge(1)] = 1
+    """length of the n-grams that are compared (variant=v1)"""
 
 
-@dataclass(frozen=True, kw_only=True)
-class BertScoreOptions(FamilyOptions):
+@dataclass(kw_only=True)
+class BertScoreOptions(WeightedOptions, DirectionOption):
     """Options of bertscore."""
 
-    direction: Direction = "f1"
-    idf: str | None = None
 
+@dataclass(kw_only=True)
+class RelaxedOptions(SelfNormalizedOptions, DirectionOption):
+    """Options of trwmd."""
 
-@dataclass(frozen=True, kw_only=True)
-class RelaxedOptions(SelfNormalizedOptions):
-    """Options of trwmd.
-
-    ``temperature``: of the plan; the lower, the nearer to each token's best partner
-    ``entropy``: add the entropy of the plan, as in the paper's equation
-    """
-
-    temperature: float | None = None
-    direction: Direction = "f1"
+    temperature: Annotated[float, Ge(0)] | None = None
+    """of the plan; the lower, the nearer to each token's best partner"""
     entropy: bool = False
-
-    def checked_temperature(self, name: str, default: float) -> float:
-        """The temperature, by default that of the paper. Raises RewardError below 0."""
-        if self.temperature is not None and self.temperature < 0:
-            raise RewardError(f"{name}: temperature={self.temperature} must not be below 0")
-        return default if self.temperature is None else self.temperature
+    """add the entropy of the plan, as in the paper's equation"""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class TemperedOptions(RelaxedOptions):
-    """Options of twmd. ``iterations``: of Sinkhorn"""
+    """Options of twmd."""
 
-    iterations: int = 1
+    iterations: Annotated[int, Ge(1)] = 1
+    """of Sinkhorn"""
 
 
 @takes(SelfNormalizedOptions)
@@ -176,8 +161,8 @@ def moverscore(options: MoverScoreOptions) -> EmbeddingReward:
             f"moverscore: centering, corpus and special_tokens do not apply to variant={variant}; leave them out, or "
             "use variant=wmd"
         )
-    if n_gram < 1 or (variant == "v2" and n_gram != 1):
-        raise RewardError(f"moverscore: n_gram={n_gram}; variant=v1 takes 1 or more, variant=v2 has single tokens only")
+    if variant == "v2" and n_gram != 1:
+        raise RewardError(f"moverscore: n_gram={n_gram} applies to variant=v1 only; leave it out")
     location, long_texts, device = locate(options.encoder), options.long_texts, options.device
     if variant == "v1":
         source = EncoderSource(location, options.layer, long_texts, device, pool="power")
@@ -208,7 +193,8 @@ def trwmd(options: RelaxedOptions) -> EmbeddingReward:
     The mean cosine under a softmax over partners. ``temperature``: .02, or .15 with batch or corpus centering; 0 is the
     limit, each token's best partner. ``entropy=true`` is the paper's Eq. 7; the authors' code leaves the entropy out.
     """
-    temperature = options.checked_temperature("trwmd", TRWMD_TEMPERATURE[options.centering])
+    given = options.temperature
+    temperature = TRWMD_TEMPERATURE[options.centering] if given is None else given
     measure: Measure = Greedy(options.direction)
     if temperature:
         measure = Relaxed(options.direction, temperature, options.entropy, options.normalize)
@@ -222,10 +208,8 @@ def twmd(options: TemperedOptions) -> EmbeddingReward:
     The mean cosine under a Sinkhorn plan of ``iterations`` steps. ``temperature``: .02, or .10 with batch or corpus
     centering; 0 is the limit, exact transport, the same in every direction. ``entropy=true`` adds the plan's entropy.
     """
-    iterations = options.iterations
-    temperature = options.checked_temperature("twmd", TWMD_TEMPERATURE[options.centering])
-    if iterations < 1:
-        raise RewardError(f"twmd: iterations={iterations} must be at least 1")
+    iterations, given = options.iterations, options.temperature
+    temperature = TWMD_TEMPERATURE[options.centering] if given is None else given
     if temperature == 0 and iterations != 1:
         raise RewardError(f"twmd: temperature=0 is solved exactly and has no iterations; leave out {iterations=}")
     measure: Measure = (

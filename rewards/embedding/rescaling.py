@@ -24,6 +24,16 @@ from rewards.errors import RewardError
 PUBLISHED = {"precision": "P", "recall": "R", "f1": "F"}
 
 
+@dataclass(kw_only=True)
+class RescalingOptions:
+    """The options of metrics that can be rescaled."""
+
+    rescale: str | None = None
+    """a published baseline file, or one by `rlsum baseline`: scores become (x - b) / (1 - b)"""
+    language: str | None = None
+    """which baseline of the file given as rescale"""
+
+
 @dataclass(frozen=True)
 class RescalingBaseline:
     """Mean scores of random pairs by direction, for one metric (its signature without direction) and language."""

@@ -15,13 +15,12 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
-from rewards.scoring import library
+from rewards.scoring import Direction, library
 from rewards.transport import exact_cost
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Direction = Literal["precision", "recall", "f1"]
 SelfNormalization = Literal["self", "none"]  # self: divide by the roots of both self-scores
 
 BLOCK = 2**22  # entries processed at once: two texts of 10,000 words have 10^8

@@ -43,6 +43,21 @@ class EncoderSource:
         return _load(*_resolved(self))
 
 
+@dataclass(kw_only=True)
+class EncoderOptions:
+    """Options of rewards on an encoder."""
+
+    encoder: str | None = None
+    """minilm (all-MiniLM-L6-v2 of the demo extra), a directory, or a hub name"""
+    layer: Layer = None
+    """the layer of the hidden states, 0 is the embeddings; 4-6 or all: their mean; default 10 of 12, 19 of 24, else
+    5/6"""
+    long_texts: LongTexts = "windows"
+    """a text longer than the encoder reads is read in overlapping windows, or truncated"""
+    device: Device = "auto"
+    """where the encoder runs"""
+
+
 def locate(encoder: str) -> str:
     """The location of an encoder: ``minilm`` (the packaged all-MiniLM-L6-v2), a local directory, or a hub name.
 

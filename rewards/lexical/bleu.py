@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt
 from numpy.typing import NDArray
 
 from rewards.errors import RewardError, Unavailable
 from rewards.lexical.words import Words, ngrams, tokenizer_of, tokenizing
 from rewards.scoring import CorpusCounts, Inputs, ReferenceReward, references_of, score_items, signature
-from rewards.text.languages import Code, language_of, splitter_of
+from rewards.text.languages import LanguageOption, language_of, splitter_of
 from rewards.text.words import nfc
 
 Tokenize = Literal["auto", "13a", "intl", "zh", "char", "none", "ja-mecab", "ko-mecab"]
@@ -23,32 +25,34 @@ ZeroOrder = Literal["zero", "stop"]
 ORDERS = 4
 
 
-class Bleu(ReferenceReward):
+@dataclass(eq=False, repr=False, kw_only=True)
+class Bleu(ReferenceReward, LanguageOption):
     """Sentence BLEU as computed by sacrebleu, divided by 100. Range [0, 1]."""
 
     name = "bleu"
 
-    def __init__(
-        self,
-        tokenize: Tokenize = "auto",
-        smooth_method: Smooth = "exp",
-        smooth_value: float | None = None,
-        effective_order: bool = True,
-        max_ngram_order: int = 4,
-        lowercase: bool = False,
-        language: Code | None = None,
-    ) -> None:
-        if smooth_value is not None and (smooth_method not in ("floor", "add-k") or smooth_value <= 0):
-            raise RewardError(f"bleu: smooth_value={smooth_value} must be above 0, and smooth_method floor or add-k")
-        if max_ngram_order < 1:
-            raise RewardError(f"bleu: max_ngram_order={max_ngram_order} must be 1 or more")
-        smoothing = {"smooth_method": smooth_method, "smooth_value": smooth_value}
-        cut = {"max_ngram_order": max_ngram_order, "effective_order": effective_order, "lowercase": lowercase}
-        if tokenize == "auto":
-            tokenize = "zh" if language == "zh" else "char" if splitter_of(language) == "character" else "13a"
-        self.options: dict[str, Any] = {"tokenize": tokenize, **smoothing, **cut}
-        self.language = language
-        _sacrebleu(**self.options)  # raises now if the tokenizer needs a package that is not installed
+    tokenize: Tokenize = "auto"
+    """sacrebleu's tokenizer; auto: 13a, in languages without spaces zh (Chinese) or char"""
+    smooth_method: Smooth = "exp"
+    """sacrebleu's smoothing of orders without a match"""
+    smooth_value: Annotated[float, Gt(0)] | None = None
+    """of the smoothing, for floor and add-k"""
+    effective_order: bool = True
+    """leave out orders that a short text cannot have"""
+    max_ngram_order: Annotated[int, Ge(1)] = 4
+    """the longest n-grams that count"""
+    lowercase: bool = False
+    """ignore letter case"""
+
+    def __post_init__(self) -> None:
+        if self.smooth_value is not None and self.smooth_method not in ("floor", "add-k"):
+            raise RewardError(f"bleu: smooth_value={self.smooth_value} needs smooth_method=floor or add-k")
+        if self.tokenize == "auto":
+            characters = splitter_of(self.language) == "character"
+            self.tokenize = "zh" if self.language == "zh" else "char" if characters else "13a"
+        names = ("tokenize", "smooth_method", "smooth_value", "max_ngram_order", "effective_order", "lowercase")
+        self.theirs: dict[str, Any] = {name: getattr(self, name) for name in names}
+        _sacrebleu(**self.theirs)  # raises now if the tokenizer needs a package that is not installed
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]; 0 for an empty candidate, NaN if no reference has a token.
@@ -61,16 +65,16 @@ class Bleu(ReferenceReward):
     @property
     def heading(self) -> str:
         """`bleu 13a`, with `lower` for lower-cased texts."""
-        return f"{self.name} {self.options['tokenize']}{' lower' if self.options['lowercase'] else ''}"
+        return f"{self.name} {self.tokenize}{' lower' if self.lowercase else ''}"
 
     @property
     def signature(self) -> str:
         """The signature of sacrebleu, which names its version, and the n-gram order, which it does not name."""
-        order, value = self.options["max_ngram_order"], self.options["smooth_value"]
-        theirs = _sacrebleu(**self.options)[1]
-        smooth = "default" if value is None else f"{value!r}"  # sacrebleu shows two decimals
-        fields = {} if self.language is None else {"language": self.language}
-        return signature(self.name, **fields, scale=1, order=order, smooth_value=smooth, sacrebleu=f"[{theirs}]")
+        theirs = _sacrebleu(**self.theirs)[1]
+        smooth = "default" if self.smooth_value is None else f"{self.smooth_value!r}"  # sacrebleu shows two decimals
+        fields: dict[str, object] = {} if self.language is None else {"language": self.language}
+        fields |= {"scale": 1, "order": self.max_ngram_order, "smooth_value": smooth, "sacrebleu": f"[{theirs}]"}
+        return signature(self.name, **fields)
 
     def corpus(self, inputs: Inputs) -> tuple[float, str]:
         """BLEU of all texts together, in [0, 1], and its signature by sacrebleu; NaN where no reference has a token.
@@ -79,7 +83,7 @@ class Bleu(ReferenceReward):
         unless it is smoothed. Texts without a reference that can be scored are left out.
         """
         rows, value = self.corpus_counts(inputs)
-        return value(rows.sum(axis=0)), _sacrebleu(**self.options | {"effective_order": False})[1]
+        return value(rows.sum(axis=0)), _sacrebleu(**self.theirs | {"effective_order": False})[1]
 
     def corpus_counts(self, inputs: Inputs) -> CorpusCounts:
         """What BLEU of all texts is made of, ``(n, 2 + 2 * order)``, and BLEU of the sum of such rows.
@@ -87,8 +91,8 @@ class Bleu(ReferenceReward):
         A row has the lengths of text and reference, the n-grams that match, and all; 0 without a reference that can be
         scored.
         """
-        metric, _ = _sacrebleu(**self.options | {"effective_order": False})
-        counts = np.zeros((len(inputs.candidates), 2 + 2 * self.options["max_ngram_order"]))
+        metric, _ = _sacrebleu(**self.theirs | {"effective_order": False})
+        counts = np.zeros((len(inputs.candidates), 2 + 2 * self.max_ngram_order))
         for row, texts in enumerate(references_of(self.name, inputs)):
             usable = [nfc(text) for text in texts if self._unscorable(text) is None]
             if usable:
@@ -100,19 +104,19 @@ class Bleu(ReferenceReward):
         """BLEU in [0, 1] of counts ``(2 + 2 * order,)`` that are summed over texts; NaN without a reference."""
         if not counts[1]:
             return float("nan")
-        metric, _ = _sacrebleu(**self.options | {"effective_order": False})
-        order = self.options["max_ngram_order"]
+        metric, _ = _sacrebleu(**self.theirs | {"effective_order": False})
+        order = self.max_ngram_order
         known = [int(count) for count in counts]
-        options = {name: self.options[name] for name in ("smooth_method", "smooth_value", "max_ngram_order")}
+        options = {name: self.theirs[name] for name in ("smooth_method", "smooth_value", "max_ngram_order")}
         return _share(metric.compute_bleu(known[2 : 2 + order], known[2 + order :], known[0], known[1], **options))
 
     def _score(self, candidate: str, references: list[str]) -> float:
         # The corpus of one text: sentence_score is the same and would warn at each call without effective_order.
-        metric, _ = _sacrebleu(**self.options)
+        metric, _ = _sacrebleu(**self.theirs)
         return _share(metric.corpus_score([nfc(candidate)], [[nfc(text)] for text in references]))
 
     def _unscorable(self, text: str) -> str | None:
-        metric, _ = _sacrebleu(**self.options)
+        metric, _ = _sacrebleu(**self.theirs)
         return None if metric.tokenizer(nfc(text).rstrip()).split() else "has no token"
 
 
@@ -157,22 +161,19 @@ def bleu_star(
     return np.where(hits[0] > 0, np.minimum(1.0, penalty * np.cbrt(product)), 0.0)
 
 
-class BleuStar(ReferenceReward):
+@dataclass(eq=False, repr=False, kw_only=True)
+class BleuStar(ReferenceReward, LanguageOption):
     """BLEU*: the 2- to 4-grams of the candidate found in a reference, without single words. Range [0, 1]."""
 
     name = "bleu-star"
 
-    def __init__(
-        self,
-        zero_order: ZeroOrder = "zero",
-        clip: bool = False,
-        tokenizer: Words | None = None,
-        language: Code | None = None,
-    ) -> None:
-        self.zero_order: ZeroOrder = zero_order
-        self.clip = clip
-        self.tokenizer: Words = tokenizer or splitter_of(language)
-        self.language = language
+    zero_order: ZeroOrder = "zero"
+    """an order of n-grams without a match makes the score 0 (as printed), or ends the product (stop)"""
+    clip: bool = False
+    """count an n-gram at most as often as it occurs in the reference"""
+    tokenizer: Words | None = None
+    """unicode: words of every script; character: letters and digits; spacy: spaCy's tokens, punctuation too; none: by
+    the language"""
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1], the best of several references; 0 for an empty candidate.
@@ -185,11 +186,15 @@ class BleuStar(ReferenceReward):
     def signature(self) -> str:
         """The treatment of orders without a match, clipping, the tokenizer and the language."""
         fields = {"zero_order": self.zero_order, "clip": self.clip}
-        return signature(self.name, **fields, **tokenizing(self.tokenizer, self.language))
+        return signature(self.name, **fields, **tokenizing(self._splitter, self.language))
+
+    @property
+    def _splitter(self) -> Words:
+        return self.tokenizer or splitter_of(self.language)
 
     def words(self, text: str) -> tuple[str, ...]:
         """The words that are counted and compared."""
-        return tokenizer_of(self.tokenizer, None, language_of(self.language))(text)
+        return tokenizer_of(self._splitter, None, language_of(self.language))(text)
 
     def _best(self, candidate: str, references: list[str]) -> float:
         words, others = self.words(candidate), [self.words(text) for text in references]

@@ -8,18 +8,21 @@ free, so repeated words can give more chunks. NLTK also looks up synonyms of ste
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt, Le
 from numpy.typing import NDArray
 
 from rewards.errors import RewardError, Unavailable
 from rewards.lexical.words import Words, stemmer_for, stemming, stems, tokenizer_of, tokenizing
+from rewards.options import takes
 from rewards.scoring import Inputs, ReferenceReward, score_items, signature
-from rewards.text.languages import Code, language_of, splitter_of
+from rewards.text.languages import LanguageOption, language_of, splitter_of
 from rewards.text.words import REMEMBERED
 
 Stages = Literal["exact", "exact-stem", "exact-stem-synonym"]
@@ -91,35 +94,30 @@ def _synonyms(unit: str) -> frozenset[str]:
     return frozenset(name for name in lemmas if "_" not in name) | {unit}
 
 
-class Meteor(ReferenceReward):
-    """METEOR of exact and stemmed words; of synonyms too only with stages=exact-stem-synonym. Range [0, 1]."""
+@dataclass(kw_only=True)
+class MeteorOptions(LanguageOption):
+    """Options of METEOR."""
 
-    def __init__(
-        self,
-        stages: Stages | None = None,
-        tokenizer: Words | None = None,
-        language: Code | None = None,
-        alpha: float = 0.9,
-        beta: float = 3.0,
-        gamma: float = 0.5,
-    ) -> None:
-        for option, value in (("alpha", alpha), ("gamma", gamma)):
-            if not 0 <= value <= 1:
-                raise RewardError(f"meteor: {option}={value} must be between 0 and 1")
-        if beta <= 0:
-            raise RewardError(f"meteor: beta={beta} must be above 0")
-        if stages == "exact-stem-synonym":
-            if language not in (None, "en"):
-                raise RewardError(f"meteor: stages={stages}: WordNet is English, not language={language}")
-            _wordnet()  # raises now if its data are missing
-        wanted = None if stages is None else stages != "exact"
-        found = stemmer_for("meteor", wanted, language, f"stages={stages}")
-        self.stages: Stages = stages or ("exact" if found is None else "exact-stem")
-        self.stemmer = found or ""
-        self.name = "meteor" if self.stages == "exact-stem-synonym" else f"meteor-{self.stages}"
-        self.tokenizer: Words = tokenizer or splitter_of(language)
-        self.language = language
-        self.alpha, self.beta, self.gamma = alpha, beta, gamma
+    stages: Stages | None = None
+    """how words are matched; none: exact-stem where NLTK has a stemmer of the language, else exact"""
+    tokenizer: Words | None = None
+    """unicode: words of every script; character: letters and digits; spacy: spaCy's tokens, punctuation too; none: by
+    the language"""
+    alpha: Annotated[float, Ge(0), Le(1)] = 0.9
+    """weight of recall against precision"""
+    beta: Annotated[float, Gt(0)] = 3.0
+    """exponent of the penalty for fragments"""
+    gamma: Annotated[float, Ge(0), Le(1)] = 0.5
+    """the largest penalty for fragments"""
+
+
+class Meteor(ReferenceReward):
+    """METEOR as a reward; see ``meteor_reward``."""
+
+    def __init__(self, stages: Stages, stemmer: str | None, tokenizer: Words, options: MeteorOptions) -> None:
+        self.stages, self.stemmer, self.tokenizer = stages, stemmer or "", tokenizer
+        self.name = "meteor" if stages == "exact-stem-synonym" else f"meteor-{stages}"
+        self.language, self.alpha, self.beta, self.gamma = options.language, options.alpha, options.beta, options.gamma
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1], the best of several references.
@@ -160,6 +158,19 @@ class Meteor(ReferenceReward):
 
     def _unscorable(self, text: str) -> str | None:
         return None if self._words(text) else "has no word"
+
+
+@takes(MeteorOptions)
+def meteor_reward(options: MeteorOptions) -> Meteor:
+    """METEOR of exact and stemmed words; of synonyms too only with stages=exact-stem-synonym. Range [0, 1]."""
+    stages, language = options.stages, options.language
+    if stages == "exact-stem-synonym":
+        if language not in (None, "en"):
+            raise RewardError(f"meteor: stages={stages}: WordNet is English, not language={language}")
+        _wordnet()  # raises now if its data are missing
+    stemmer = stemmer_for("meteor", None if stages is None else stages != "exact", language, f"stages={stages}")
+    stages = stages or ("exact" if stemmer is None else "exact-stem")
+    return Meteor(stages, stemmer, options.tokenizer or splitter_of(language), options)
 
 
 @lru_cache(maxsize=1)

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge, Gt, Le
 from numpy.typing import ArrayLike, NDArray
 
-from rewards.base import Reward, check_spec, complete, from_spec
+from rewards.base import Reward, check_spec, from_spec
 from rewards.errors import RewardError
 from rewards.lexical.bleu import ORDERS, BleuStar, ZeroOrder, bleu_star
 from rewards.lexical.examples import NAME, ScoredTexts
@@ -23,7 +24,7 @@ from rewards.lexical.meteor import Meteor
 from rewards.lexical.postings import Postings
 from rewards.lexical.rouge import Rouge
 from rewards.lexical.words import ngrams
-from rewards.options import FALSE, NONE
+from rewards.options import FALSE, NONE, takes
 from rewards.scoring import BaseReward, Inputs, Item, signature
 from rewards.specs import Spec, as_spec
 from rewards.text.words import nfc
@@ -47,55 +48,53 @@ def _most(b: float, size: ArrayLike) -> Scores:
     return np.floor(b * np.asarray(size) + 1e-9)  # 0.29 * 100 is 28.999... in floating point
 
 
+@dataclass(kw_only=True)
+class NeighborOptions:
+    """Options of bleu-neighbors."""
+
+    examples: str | Sequence[tuple[str, float]]
+    """judged texts: JSONL rows of text and score"""
+    kernel: Kernel = "bleu-star"
+    """the reward that measures the similarity of two texts"""
+    tau: Annotated[float, Gt(0)] | None = None
+    """the lowest similarity of a neighbour; by default the paper's: .08 for bleu-star, .06 for ROUGE, .18 for meteor,
+    .10 for rescaled bertscore"""
+    a: Annotated[int, Ge(1)] = 5
+    """the fewest neighbours for a score"""
+    b: Annotated[float, Gt(0), Le(1)] = 0.66
+    """the largest share of the examples that may be neighbours"""
+    zero_order: ZeroOrder | None = None
+    """of kernel=bleu-star: an order of n-grams without a match makes the score 0 (as printed), or ends the product
+    (stop, the default)"""
+    leave_one_out: bool = False
+    """exclude examples with the candidate's own text"""
+    subsample: Annotated[int, Ge(1)] | None = None
+    """use a random sample of this many examples"""
+    seed: Annotated[int, Ge(0)] = 0
+    """of the random numbers"""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.kernel, str | Mapping):
+            check_spec(_kernel_spec(self.kernel, self.zero_order))
+        elif self.zero_order is not None:
+            raise RewardError(f"{NAME}: zero_order={self.zero_order}: kernel is a reward; set its own zero_order")
+        self.tau = _threshold(self.kernel) if self.tau is None else float(self.tau)
+
+
 class BleuNeighbors(BaseReward):
-    """BLEU Neighbors: the mean score of the judged examples that are similar to a text. Needs no references."""
+    """BLEU Neighbors as a reward; see ``bleu_neighbors``."""
 
     name = NAME
 
-    def __init__(
-        self,
-        examples: str | Sequence[tuple[str, float]],
-        kernel: Kernel = "bleu-star",
-        tau: float | None = None,
-        a: int = 5,
-        b: float = 0.66,
-        zero_order: ZeroOrder | None = None,
-        leave_one_out: bool = False,
-        subsample: int | None = None,
-        seed: int = 0,
-    ) -> None:
-        numbers = {"tau": tau, "a": a, "b": b, "subsample": subsample, "seed": seed}
-        self.check_options({"kernel": kernel, "zero_order": zero_order, **numbers})
+    def __init__(self, options: NeighborOptions) -> None:
+        examples, kernel, self.subsample, self.seed = options.examples, options.kernel, options.subsample, options.seed
         self.examples = ScoredTexts.read(examples) if isinstance(examples, str | Path) else ScoredTexts.of(examples)
-        if subsample is not None:
-            self.examples = self.examples.drawn(subsample, seed)
-        if isinstance(kernel, str | Mapping):
-            self.kernel = from_spec(_kernel_spec(kernel, zero_order))
-        else:
-            self.kernel = complete(kernel)
-        self.tau = _threshold(kernel) if tau is None else float(tau)
-        self.a, self.b = a, float(b)
-        self.leave_one_out = leave_one_out
-        self.subsample, self.seed = subsample, seed
-
-    @staticmethod
-    def check_options(options: Mapping[str, Any]) -> None:
-        """Check the numbers and the kernel without reading a file or loading a model."""
-        given = SimpleNamespace(**options)
-        if isinstance(given.kernel, str | Mapping):
-            check_spec(_kernel_spec(given.kernel, given.zero_order))
-        elif given.zero_order is not None:
-            raise RewardError(f"{NAME}: zero_order={given.zero_order}: kernel is a reward; set its own zero_order")
-        if (_threshold(given.kernel) if given.tau is None else given.tau) <= 0:
-            raise RewardError(f"{NAME}: tau={given.tau} must be above 0")
-        if given.a < 1:
-            raise RewardError(f"{NAME}: a={given.a} must be at least 1: the fewest neighbours for a score")
-        if not 0 < given.b <= 1:
-            raise RewardError(f"{NAME}: b={given.b} must be above 0 and at most 1: a share of the examples")
-        if given.subsample is not None and given.subsample < 1:
-            raise RewardError(f"{NAME}: subsample={given.subsample} must be at least 1")
-        if given.seed < 0:
-            raise RewardError(f"{NAME}: seed={given.seed} must not be negative")
+        if self.subsample is not None:
+            self.examples = self.examples.drawn(self.subsample, self.seed)
+        spec = _kernel_spec(kernel, options.zero_order) if isinstance(kernel, str | Mapping) else kernel
+        self.kernel = from_spec(spec)
+        assert options.tau is not None
+        self.tau, self.a, self.b, self.leave_one_out = options.tau, options.a, options.b, options.leave_one_out
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [lowest, highest score of the examples]; references are not read.
@@ -186,6 +185,12 @@ class BleuNeighbors(BaseReward):
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_index"}
+
+
+@takes(NeighborOptions)
+def bleu_neighbors(options: NeighborOptions) -> BleuNeighbors:
+    """BLEU Neighbors: the mean score of the judged examples that are similar to a text. Needs no references."""
+    return BleuNeighbors(options)
 
 
 def _kernel_spec(kernel: str | Mapping[str, Any], zero_order: ZeroOrder | None) -> Spec:

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from rewards.lexical.words import Tokenizer, ngrams, stemmer_for, stemming, tokenizer_of, tokenizing
 from rewards.options import takes
-from rewards.scoring import HEADED, Inputs, ReferenceReward, library, score_items, signature
+from rewards.scoring import HEADED, Direction, DirectionOption, Inputs, ReferenceReward, library, score_items, signature
 from rewards.text import sentences as texts
-from rewards.text.languages import Code, Language, language_of, splitter_of
+from rewards.text.languages import Code, Language, LanguageOption, language_of, splitter_of
 from rewards.text.words import REMEMBERED, words
 
 Counts = NDArray[np.float64]
-Direction = Literal["precision", "recall", "f1"]
 Split = Literal["auto", "lines"]
 Sentences = Sequence[tuple[str, ...]]
 
@@ -264,14 +263,15 @@ class Rouge(ReferenceReward):
         return f"has fewer than {self.n} tokens"
 
 
-@dataclass(frozen=True, kw_only=True)
-class RougeOptions:
-    """Options of ROUGE. Stemmer and tokenizer are those of the language where they are not given."""
+@dataclass(kw_only=True)
+class RougeOptions(LanguageOption, DirectionOption):
+    """Options of ROUGE."""
 
-    direction: Direction = "f1"
     stemmer: bool | None = None
+    """compare stems of the words; none: where NLTK has a stemmer of the language (Porter's for English)"""
     tokenizer: Tokenizer | None = None
-    language: Code | None = None
+    """official: runs of a-z and 0-9, as in rouge-score; unicode: words of every script; character: letters and digits;
+    none: by the language"""
 
     def __post_init__(self) -> None:
         stemmer_for("rouge", self.stemmer, self.language)
@@ -283,11 +283,12 @@ class RougeOptions:
         return Rouge(name, formula, self.direction, stemmer, tokenizer, self.language, n, split)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class RougeSumOptions(RougeOptions):
     """Options of ROUGE-Lsum."""
 
     split: Split = "auto"
+    """how a text is cut into sentences; auto: lines are sentences, a text of one line is split by spaCy"""
 
 
 @takes(RougeOptions)

@@ -8,46 +8,40 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rewards.encoding.encoder import Device
 from rewards.encoding.layers import ALL, Layer
-from rewards.encoding.loading import EncoderSource, LongTexts, locate
+from rewards.encoding.loading import EncoderOptions, EncoderSource, locate
 from rewards.errors import RewardError
 from rewards.mover.contextual import Context, ContextualMover, Occurrences
 from rewards.mover.items import ItemKind, Mover, Preprocessing, SentenceWeights, VectorScaling
 from rewards.mover.static import StaticMover, UnknownWords
 from rewards.options import takes
-from rewards.text.languages import Code
+from rewards.text.languages import LanguageOption
 from rewards.text.sentences import Split, StopWords
 
 STATIC_ONLY = ("oov",)
 CONTEXTUAL_ONLY = ("layer", "context", "occurrences", "long_texts", "device")
 
 
-@dataclass(frozen=True, kw_only=True)
-class WordMoverOptions:
-    """Options of every mover. Raises RewardError unless exactly one of vectors and encoder is given.
-
-    ``vectors``: a word2vec, GloVe or fastText text file (gzip too), or spacy:PIPELINE
-    ``normalize``: vector scaling; unit: scale word vectors to length 1
-    ``oov``: a word without vector is the zero vector, as in the authors' code, or is dropped
-    ``layer``: the layer of the hidden states, 0 is the embeddings; by default the mean of all, as the paper does with
-    ELMo
-    ``context``: the text that an encoder reads at once: a sentence, as in the paper, or the whole text
-    ``occurrences``: a repeated word is one point per occurrence, or one at their mean
-    """
+@dataclass(kw_only=True)
+class WordMoverOptions(EncoderOptions, LanguageOption):
+    """Options of every mover. Raises RewardError unless exactly one of vectors and encoder is given."""
 
     vectors: str | None = None
-    encoder: str | None = None
+    """a word2vec, GloVe or fastText text file (gzip too), or spacy:PIPELINE"""
     normalize: VectorScaling = "none"
+    """vector scaling; unit: scale word vectors to length 1"""
     oov: UnknownWords = "zero"
+    """a word without vector is the zero vector, as in the authors' code, or is dropped"""
     stopwords: StopWords = "spacy"
+    """the list of words without weight, in the language of the texts; NLTK's must be installed"""
     split: Split = "auto"
-    language: Code | None = None
+    """how a text is cut into sentences; auto: lines are sentences, a text of one line is split by spaCy"""
     layer: Layer = None
+    """the layer of the hidden states, 0 is the embeddings; by default the mean of all, as the paper does with ELMo"""
     context: Context = "sentence"
+    """the text that an encoder reads at once: a sentence, as in the paper, or the whole text"""
     occurrences: Occurrences = "apart"
-    long_texts: LongTexts = "windows"
-    device: Device = "auto"
+    """a repeated word is one point per occurrence, or one at their mean"""
 
     def __post_init__(self) -> None:
         if self.vectors is None and self.encoder is None:
@@ -73,11 +67,12 @@ class WordMoverOptions:
         return ContextualMover(name, kind, self.normalize, preprocessing, source, self.context, self.occurrences)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class SentenceMoverOptions(WordMoverOptions):
-    """Sentence movers. ``sentence_weights``: a sentence weighs as many words as it has, or as much as any other"""
+    """Options of the movers of sentences."""
 
     sentence_weights: SentenceWeights = "words"
+    """a sentence weighs as many words as it has, or as much as any other"""
 
 
 @takes(WordMoverOptions)

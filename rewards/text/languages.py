@@ -128,3 +128,11 @@ def check_language(code: str | None) -> None:
 
 
 Code = Annotated[str, check_language]  # of options
+
+
+@dataclass(eq=False, repr=False, kw_only=True)  # rewards that are dataclasses have their own
+class LanguageOption:
+    """The option of rewards that read words."""
+
+    language: Code | None = None
+    """ISO 639-1 code of the texts, such as fr, hi or ja; none: as for English"""

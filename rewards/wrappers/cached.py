@@ -9,15 +9,17 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
 from rewards.errors import RewardError
 from rewards.scoring import Inputs, Item, references_of
-from rewards.wrappers.inner import Part, Wrapper, check_alone
+from rewards.wrappers.inner import Wrapper, check_alone
 
 BUSY = 60.0  # seconds to wait while another process writes to the file
 KEYS = 500  # in one query
@@ -44,26 +46,25 @@ def item_key(prefix: str, item: Item) -> bytes:
     return content_key([prefix, item.candidate, source, *(item.references or ())])
 
 
+@dataclass(eq=False, repr=False)
 class Cached(Wrapper):
     """A cache of another reward's scores, for rewards that cost more than a look-up.
 
     Range, floor and signature are those of the inner reward. Several processes and several rewards may share a file:
     its keys contain the signature, so a changed option never finds an old score.
-
-    ``reward``: the reward whose scores are cached. ``size``: how many scores are kept; the least recently used are
-    dropped. ``file``: an SQLite file that keeps them after this run; none: memory only.
     """
 
     name = "cached"
 
-    def __init__(self, reward: Part, size: int = 100_000, file: str | None = None) -> None:
-        self.size = size
-        if size < 1:
-            raise RewardError(f"cached: size={size} must be at least 1")
-        if file is not None and not Path(file).absolute().parent.is_dir():
-            raise RewardError(f"cached: file={file!r} its folder does not exist; create it first")
-        super().__init__(reward)
-        self.file = file
+    size: Annotated[int, Ge(1)] = 100_000
+    """how many scores are kept; the least recently used are dropped"""
+    file: str | None = None
+    """an SQLite file that keeps them after this run; none: memory only"""
+
+    def __post_init__(self) -> None:
+        if self.file is not None and not Path(self.file).absolute().parent.is_dir():
+            raise RewardError(f"cached: file={self.file!r} its folder does not exist; create it first")
+        super().__post_init__()
         self._kept: OrderedDict[bytes, float] = OrderedDict()
         self._store: Store | None = None
         self._prefix: str | None = None

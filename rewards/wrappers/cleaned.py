@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,24 +11,25 @@ from numpy.typing import NDArray
 from rewards.base import Reward
 from rewards.scoring import CorpusCounts, Inputs, Item, Scored, references_of, score_components, signature
 from rewards.text.cleaning import NAME, clean, prefixes_of
-from rewards.wrappers.inner import Part, Wrapper
+from rewards.wrappers.inner import Wrapper
 
 
+@dataclass(eq=False, repr=False)
 class Cleaned(Wrapper):
     """A reward of texts from which ``RULES`` of `rewards/text/cleaning.py` take what is no part of them.
 
     Candidates, references and sources are cleaned alike; columns are not. Range and floor are those of the inner
     reward. A text of which nothing remains is empty.
-
-    ``reward``: the reward of the clean texts. ``prefix``: what else is left out at the start of candidates and
-    references; several with | between them.
     """
 
     name = "cleaned"
 
-    def __init__(self, reward: Part, prefix: str | Sequence[str] | None = None) -> None:
-        super().__init__(reward)
-        self.prefixes = prefixes_of(prefix)
+    prefix: str | Sequence[str] | None = None
+    """what else is left out at the start of candidates and references; several with | between them"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.prefixes = prefixes_of(self.prefix)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64: the inner reward's scores of the clean texts, its floor for an empty candidate included."""

@@ -2,36 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rewards.base import from_spec
 from rewards.errors import RewardError
 from rewards.options import coerce
 from rewards.scoring import BaseReward, Component, Inputs, Item, Scored, columns_read, signature
-from rewards.wrappers.inner import Part, check_part, made
+from rewards.wrappers.inner import check_inner
 
 
+def _check_parts(parts: Sequence[tuple[Any, Any]]) -> None:
+    for inner, weight in parts:
+        _weight(inner, weight)
+        check_inner(inner)
+
+
+def _weight(inner: Any, weight: Any) -> float:
+    number: float = coerce(f"weighted: the weight of {inner}", weight, float)
+    if number == 0:
+        raise RewardError(f"weighted: the weight of {inner} is 0; leave it out")
+    return number
+
+
+@dataclass(eq=False, repr=False)
 class Weighted(BaseReward):
     """A weighted sum of rewards: ``weighted(rouge-l=0.7, s+wms(vectors=v.txt.gz)=0.3)``. Weights need not sum to 1."""
 
     name = "weighted"
 
-    def __init__(self, parts: Sequence[tuple[Part, float]]) -> None:
-        self.parts = [(made(part), _weight(part, weight)) for part, weight in parts]
-        names = [part.name for part, _ in self.parts]
+    parts: Annotated[Sequence[tuple[Any, float]], _check_parts]
+    """rewards with their weights, written reward=weight"""
+
+    def __post_init__(self) -> None:
+        self.parts = [(from_spec(inner), _weight(inner, weight)) for inner, weight in self.parts]
+        names = [inner.name for inner, _ in self.parts]
         labels = [f"{n} {i + 1}" if names.count(n) > 1 else n for i, n in enumerate(names)]
         self.weights = {label: weight for label, (_, weight) in zip(labels, self.parts, strict=True)}
         self.columns, self.optional_columns = columns_read(part for part, _ in self.parts)
-
-    @staticmethod
-    def check_options(options: Mapping[str, Any]) -> None:
-        """Check names, options and weights of the parts; loads nothing."""
-        for part, weight in options["parts"]:
-            _weight(part, weight)
-            check_part(part)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64: the sum of weight times score; NaN if any part is undefined.
@@ -56,10 +68,3 @@ class Weighted(BaseReward):
         """The reason of the first part that is undefined."""
         reasons = ((part.undefined(*item), part.name) for part, _ in self.parts)
         return next((f"{reason} ({name})" for reason, name in reasons if reason is not None), None)
-
-
-def _weight(part: Part, weight: Any) -> float:
-    number = coerce(f"weighted: the weight of {part}", weight, float)
-    if number == 0:
-        raise RewardError(f"weighted: the weight of {part} is 0; leave it out")
-    return number

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from inspect import isfunction
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from rewards.base import Reward, check_spec, complete, from_spec
+from rewards.base import Reward, check_spec, from_spec
 from rewards.errors import RewardError
 from rewards.scoring import BaseReward, columns_read
 
-Part = Any  # a spec (text or mapping) or a reward
+
+def check_inner(given: Any) -> None:
+    """Raise RewardError unless name and options of a spec are valid; cheap. A reward is valid."""
+    if isinstance(given, str | Mapping):
+        check_spec(given)
 
 
-def made(part: Part) -> Reward:
-    """The reward that ``part`` is or describes. Raises RewardError."""
-    return from_spec(part) if isinstance(part, str | Mapping) or isfunction(part) else complete(part)
+Inner = Annotated[Any, check_inner]  # an option: a spec (text or mapping), a function or a reward
 
 
+@dataclass(eq=False, repr=False)
 class Wrapper(BaseReward):
     """A reward around another one, whose columns it passes on."""
 
-    def __init__(self, reward: Part) -> None:
-        self.reward = made(reward)
+    reward: Inner
+    """the inner reward"""
+
+    def __post_init__(self) -> None:
+        self.reward: Reward = from_spec(self.reward)
         self.columns, self.optional_columns = columns_read([self.reward])
 
     @property
@@ -34,17 +40,6 @@ class Wrapper(BaseReward):
     def heading(self) -> str:
         """That of the reward."""
         return str(getattr(self.reward, "heading", self.reward.name))
-
-    @staticmethod
-    def check_options(options: Mapping[str, Any]) -> None:
-        """Check name and options of the inner reward; loads nothing."""
-        check_part(options["reward"])
-
-
-def check_part(part: Part) -> None:
-    """Raise RewardError unless name and options of ``part`` are valid; cheap."""
-    if isinstance(part, str | Mapping):
-        check_spec(part)
 
 
 def check_alone(name: str, reward: Reward) -> None:

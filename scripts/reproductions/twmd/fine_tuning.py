@@ -48,7 +48,7 @@ def table4(
         path, spec = folder / metric.label, _spec(setup, metric)
         if not has_fitted(path, spec, train, valid, options):
             fit(spec, train, valid, path, options)
-        tuned = learned(str(path))
+        tuned = learned(path=str(path))
         for pairs in data:
             both = scores(pairs, [start, tuned])
             averages: list[dict[Statistic, Estimate]] = [

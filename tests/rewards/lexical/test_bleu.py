@@ -71,7 +71,7 @@ def test_the_signature_holds_that_of_sacrebleu() -> None:
     ("options", "parts"),
     [
         ({"smooth_value": 0.1}, ["smooth_value=0.1", "floor or add-k"]),
-        ({"smooth_method": "floor", "smooth_value": 0}, ["above 0"]),
+        ({"smooth_method": "floor", "smooth_value": 0}, ["must be > 0"]),
         ({"max_ngram_order": 0}, ["max_ngram_order=0"]),
         ({"tokenize": "spm"}, ["tokenize='spm'", "13a"]),
     ],

@@ -180,7 +180,7 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: str, part: str) -> None:
         ({"kernel": "rouge-q"}, ["did you mean"]),
         ({"kernel": "rouge-l", "zero_order": "stop"}, ["zero_order=stop", "rouge-l"]),
         ({"kernel": "bleu-star(zero_order=zero)", "zero_order": "stop"}, ["twice"]),
-        ({"tau": 0}, ["tau=0", "above 0"]),
+        ({"tau": 0}, ["tau=0", "must be > 0"]),
         ({"a": 0}, ["a=0"]),
         ({"b": 1.5}, ["b=1.5"]),
         ({"subsample": 4}, ["subsample=4", "3 examples"]),
