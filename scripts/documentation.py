@@ -12,6 +12,7 @@ import dataclasses
 import importlib
 import inspect
 import os
+import pkgutil
 import re
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ MOVED = {  # file of the repository -> page of the site
     "CHANGELOG.md": "changelog.md",
 }
 FAMILIES = ROOT / "docs" / "reference" / "rewards.md"  # a section a family: its title has the names of its rewards
-PYTHON_MARK = "<!-- generated: classes and functions -->"  # where the Python page takes them
+GENERATED = re.compile(r"<!-- generated: (classes and functions|readers) -->")
 LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)((?:#[^)\s]*)?)\)")
 
 
@@ -61,7 +62,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """The links of a page in ``docs/`` as they are on the site, and what is generated within a page."""
     name = PurePosixPath("docs", page.file.src_uri)
-    markdown = markdown.replace(PYTHON_MARK, python_reference()) if PYTHON_MARK in markdown else markdown
+    markdown = GENERATED.sub(lambda mark: readers() if mark[1] == "readers" else python_reference(), markdown)
     return relinked(markdown, name, PurePosixPath(page.file.src_uri)) if (ROOT / name).is_file() else markdown
 
 
@@ -178,6 +179,20 @@ def family(name: str) -> tuple[str, str]:
         if name in title.split(", "):
             return title, text.strip().replace("\n### ", "\n#### ")
     raise KeyError(name)
+
+
+def readers() -> str:
+    """The readers of public judgments: options, and what they say of themselves."""
+    from rlsum.judgments.registry import HUB, READERS
+
+    lines: list[str] = []
+    for name, place in READERS.items():
+        reader = pkgutil.resolve_name(place)
+        given = [p for p in inspect.signature(reader).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        options = ", ".join(f"{option.name}={option.default}" for option in given)
+        text = (inspect.getdoc(reader) or "").replace("``", "`")
+        lines += ["", f"### {name}", "", f"`{name}({options})`" if given and name != HUB else "", "", text]
+    return "\n".join(lines)
 
 
 # ---- Python ---------------------------------------------------------------------------------------------------------

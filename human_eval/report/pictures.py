@@ -71,7 +71,11 @@ def power_picture(plan: StudyPlan) -> Picture:
         axes.axhline(100 * design.power, color=INKS[mode], linewidth=0.8, linestyle="--")
         for number, (label, curve) in enumerate(curves):
             colour, line = COLOURS[number % len(COLOURS)], LINES[number // len(COLOURS)]
-            axes.plot(curve.items, [100 * power for power in curve.power], line, marker=".", color=colour, label=label)
+            shown = [100 * power for power in curve.power]
+            for place, items in enumerate(curve.items):
+                if design.refused(items, curve.judges):  # no test, so no power: not one of 0
+                    shown[place] = math.nan
+            axes.plot(curve.items, shown, line, marker=".", color=colour, label=label)
         axes.plot([float(design.items or 0)], [100 * plan.power], "D", color=INKS[mode], label="the plan")
         axes.set(xscale="log", ylim=(0, 102), xlabel="items", ylabel="power, %")
         axes.set_xticks(plan.curves[0].items, map(str, plan.curves[0].items))
@@ -83,4 +87,5 @@ def power_picture(plan: StudyPlan) -> Picture:
             axes.legend(frameon=False, loc="lower right")
 
     height = 4.2 + (0.3 + 0.1 * len(plan.outlooks) if plan.outlooks else 0)
-    return drawn("power", "Power", f"{caption}, tested at {design.alpha / design.pairs:.3g}.", (6.4, height), draw)
+    caption += f", tested at {design.alpha / design.pairs:.3g}; a line begins where there are people and items for a test."
+    return drawn("power", "Power", caption, (6.4, height), draw)
