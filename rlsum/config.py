@@ -15,7 +15,7 @@ from rewards.references import Lists
 from rewards.text.languages import check_language, splitter_of
 from rlsum.errors import ConfigError as ConfigError
 from rlsum.models.decoding import Decoding, Sampling
-from rlsum.models.sizes import ModelConfig
+from rlsum.models.kinds import ModelSection
 from rlsum.objective import STRICT, Objective, RewardSpec, default_of
 from rlsum.records import RECORD_FIELDS
 from rlsum.sections import check_as
@@ -180,7 +180,7 @@ class Config:
     training: Training
     objective: Objective = dataclasses.field(default_factory=Objective)
     vocabulary: VocabularyConfig = dataclasses.field(default_factory=VocabularyConfig)
-    model: ModelConfig | None = None
+    model: ModelSection | None = None
     decoding: Decoding = dataclasses.field(default_factory=Decoding)
     sampling: Sampling = dataclasses.field(default_factory=Sampling)
     metrics: tuple[RewardSpec, ...] = ("rouge-1", "rouge-2", "rouge-l")
@@ -238,10 +238,10 @@ class Config:
 
     @property
     def tokenizer(self) -> Literal["whitespace", "spacy"]:
-        """``data.tokenizer``, by default spacy in a language without spaces, unless a pretrained model has its own."""
-        pretrained = self.model is not None and self.model.kind == "seq2seq"
+        """``data.tokenizer``, by default spacy in a language without spaces, unless the model has its own."""
+        own = self.model is not None and self.model.own_tokenizer
         unspaced = splitter_of(self.language) == "character"
-        return self.data.tokenizer or ("spacy" if unspaced and not pretrained else "whitespace")
+        return self.data.tokenizer or ("spacy" if unspaced and not own else "whitespace")
 
     @property
     def chooses_by(self) -> RewardSpec:

@@ -12,7 +12,8 @@ from pydantic.fields import FieldInfo
 from rewards.options import bounds, choices, meanings
 from rlsum.config import Config, DataConfig, Training, VocabularyConfig
 from rlsum.models.decoding import Decoding, Sampling
-from rlsum.models.sizes import LoraConfig, PointerGeneratorConfig, Seq2SeqConfig
+from rlsum.models.kinds import DEFAULT, KINDS
+from rlsum.models.pretrained.options import LoraConfig
 from rlsum.objective import Objective
 
 # The name of each section, as in YAML; two kinds of model share one, and the top level has none.
@@ -20,8 +21,7 @@ SECTIONS: dict[str, type] = {
     "run": Config,
     "data": DataConfig,
     "vocabulary": VocabularyConfig,
-    "model": PointerGeneratorConfig,
-    "model (kind: seq2seq)": Seq2SeqConfig,
+    **{"model" if name == DEFAULT else f"model (kind: {name})": kind.options for name, kind in KINDS.items()},
     "model.lora": LoraConfig,
     "objective": Objective,
     "training": Training,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from rlsum.errors import ConfigError
-from rlsum.models.sizes import MODELS
+from rlsum.models.kinds import KINDS
 
 Schema = TypeVar("Schema")
 NAME = "NAME"  # stands for any name that a user gives, as in decoding.NAME.beam
@@ -96,7 +96,7 @@ def _switches_as_numbers(given: Any, made: Any, key: str = "") -> Iterator[str]:
 
 
 def _explain(fault: Any, known: Sequence[str]) -> Iterator[str]:
-    key = ".".join(str(part) for part in fault["loc"] if part not in MODELS)
+    key = ".".join(str(part) for part in fault["loc"] if part not in KINDS)
     if fault["type"] == "unexpected_keyword_argument":
         yield from _unknown(key, fault["input"], known)
     else:
@@ -118,7 +118,7 @@ def _unknown(key: str, value: Any, known: Sequence[str]) -> Iterator[str]:
 
 def _wrong(key: str, fault: Any) -> str:
     if fault["type"] == "union_tag_invalid":
-        return f"{key}.kind: must be {' or '.join(MODELS)} (got {fault['ctx']['tag']!r})"
+        return f"{key}.kind: must be {' or '.join(KINDS)} (got {fault['ctx']['tag']!r})"
     if fault["type"] == "missing":
         return f"{key}: missing; give it in the file or as {key}=..."
     if fault["type"] == "dataclass_type":

@@ -101,8 +101,8 @@ def prepare_ours(case: Case) -> Update:
     """An update of the pointer-generator that is on the path."""
     import rewards
     from rlsum.data.vocabulary import EOS, Vocabulary
-    from rlsum.models.pointer_generator.network import NEVER, PointerGenerator
-    from rlsum.models.sizes import PointerGeneratorConfig
+    from rlsum.models.pointer_generator.model import PointerGenerator
+    from rlsum.models.pointer_generator.options import PointerGeneratorConfig
 
     try:
         from rlsum.models.decoding import Sampling
@@ -116,7 +116,7 @@ def prepare_ours(case: Case) -> Update:
     sizes = PointerGeneratorConfig(embedding=case.embedding, hidden=case.hidden, coverage=case.coverage)
     model = PointerGenerator(sizes, vocabulary)
     with torch.no_grad():
-        model.word_out.bias[EOS] = NEVER
+        model.word_out.bias[EOS] = -1e9
     k, sampling = case.samples, Sampling(max_length=case.target)
     reward = rewards.from_spec("rouge-l(stemmer=false)")  # the first edition stems no words unless asked
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)

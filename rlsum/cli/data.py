@@ -133,8 +133,8 @@ def _show(found: Inspected, config: Config, title: str) -> None:
     limits = data.max_source, data.max_target
     words = None if found.vocabulary is None else found.vocabulary.index
     described = describe(found.corpus, rows, found.lengths, limits, words)
-    if config.model is not None and config.model.kind == "seq2seq":
-        print(f"read by {config.model.pretrained}: pieces of words, as they are written")
+    if config.model is not None and config.model.own_tokenizer:
+        print(f"read by {getattr(config.model, 'pretrained', config.model.kind)}: pieces of words, as they are written")
     else:
         language = f" of language {config.language}" if config.language else ""
         case = "lower-cased" if data.lowercase else "as they are written"

@@ -22,7 +22,6 @@ from rlsum.files import write_atomically
 from rlsum.generation.job import articles
 from rlsum.generation.options import Generating, choice_of, decoding_of
 from rlsum.generation.outputs import SummaryTask
-from rlsum.models.sizes import ModelConfig
 from rlsum.readers import json_object
 from rlsum.training import build, checkpoint
 from rlsum.training.trainer import Trainer
@@ -105,15 +104,6 @@ def _cost(
     return Cost(each.update, each.validation, decoding, total)
 
 
-def continued(model: ModelConfig | None) -> ModelConfig | None:
-    """The model of a start as a cell continues it: without dropout, low-rank updates merged (`build.trainer`)."""
-    if model is None:
-        return None
-    if model.kind == "pointer-generator":
-        return replace(model, dropout=0.0)
-    return replace(model, dropout=None, lora=None)
-
-
 def time_training(
     values: dict[str, Any], start: Cell | None, comparison: Comparison, sections: Mapping[str, Decode | Choosing]
 ) -> Timed:
@@ -128,7 +118,7 @@ def time_training(
             own |= {key: (start.config or {})[key] for key in ("model", "vocabulary") if key in (start.config or {})}
         config = configs.check(merge(values, own), "timed")
         if "model" in own:
-            config = replace(config, model=continued(config.model))
+            config = replace(config, model=config.model and config.model.continued())
         known = len(build.corpus(config, "valid").rows)
         valid, decoded = min(MEASURED, known), min(config.training.validate_decoded, known)
         config = replace(

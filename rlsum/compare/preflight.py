@@ -17,7 +17,7 @@ from rewards.options import nearest
 from rlsum import config as configs
 from rlsum.compare.cells import NONE, Cell, given_outputs
 from rlsum.compare.config import Choosing, Comparison, Decode
-from rlsum.compare.costs import DECODED, TIMED, Cost, continued
+from rlsum.compare.costs import DECODED, TIMED, Cost
 from rlsum.compare.report.chain import chain
 from rlsum.compare.report.designs import GAIN, plan_blocks
 from rlsum.compare.scoring import read_unique
@@ -107,7 +107,7 @@ def _check_training(cell: Cell, models: Mapping[str, Config], trainable: bool) -
     elif config.model is not None and config.model != start.model:
         raise ConfigError(f"model: differs from that of {cell.after[0]}; leave it out")
     else:
-        build.check_start(replace(config, model=continued(start.model)), Origin())
+        build.check_start(replace(config, model=start.model and start.model.continued()), Origin())
     return config
 
 

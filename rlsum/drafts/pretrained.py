@@ -85,7 +85,7 @@ def _prefix(sizes: PreTrainedConfig) -> str:
 def _lora(sizes: PreTrainedConfig) -> str | None:
     """Low-rank updates that this architecture can have, if peft is installed."""
     from rlsum.models.pretrained import lora
-    from rlsum.models.sizes import LoraConfig
+    from rlsum.models.pretrained.options import LoraConfig
 
     if not lora.faults(LoraConfig(), sizes):
         return "{rank: 16}"

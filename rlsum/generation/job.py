@@ -88,13 +88,14 @@ def generate(
     from rlsum.training import build
     from rlsum.training import checkpoint as checkpoints
     from rlsum.training.parallel.processes import launched
+    from rlsum.training.start.origin import check_files
 
     stored = checkpoints.find_or_none(checkpoint)
     if stored is None:
         config, unfollowed = plain.configuration(checkpoint, how)
     else:
         check_own(how, stored.folder)
-        checkpoints.check_files(stored)
+        check_files(stored)
         config, unfollowed = stored.config, []
     choice = choice_of(how, config.language)
     decoding = decoding_of(config.decoding, how, sampled=how.method == "sample" or choice is not None)

@@ -17,7 +17,7 @@ from rlsum.data.batch import Batch
 from rlsum.errors import UserError, option
 from rlsum.generation.choosing import SampleChoice
 from rlsum.models.decoding import Decoding
-from rlsum.models.pretrained.seq2seq import Model
+from rlsum.models.summarizer import Model
 from rlsum.records import Output, to_json
 from rlsum.scoring.journal import Journal
 from rlsum.training import checkpoint

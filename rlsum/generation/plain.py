@@ -10,8 +10,8 @@ from rlsum.errors import UserError, option
 from rlsum.generation.options import Generating
 from rlsum.models.decoding import Decoding
 from rlsum.models.pretrained import loading
+from rlsum.models.pretrained.options import Seq2SeqConfig
 from rlsum.models.pretrained.seq2seq import Seq2Seq
-from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.training.checkpoint import CheckpointError
 from rlsum.training.start import seq2seq
 

@@ -5,12 +5,30 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from rlsum.models.options import STRICT
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Decoding:
+
+@dataclass(frozen=True, config=STRICT)
+class Limits:
+    """What may follow, and how likely. The options apply in this order."""
+
+    min_length: int = Field(kw_only=True, default=0, ge=0)
+    """no end before this many tokens"""
+    block_ngrams: int = Field(kw_only=True, default=0, ge=0)
+    """no n-gram of this size twice; 0: off"""
+    temperature: float = Field(kw_only=True, default=1.0, gt=0, allow_inf_nan=False)
+    """samples come from p ** (1 / temperature)"""
+    top_k: int = Field(kw_only=True, default=0, ge=0)
+    """only from the k most probable tokens; 0: all"""
+    top_p: float = Field(kw_only=True, default=1.0, gt=0, le=1)
+    """only from the fewest most probable tokens that together have at least this probability; 1: all"""
+
+
+@dataclass(frozen=True, config=STRICT)
+class Decoding(Limits):
     """How validation decodes, and the defaults of `rlsum generate`."""
 
     method: Literal["greedy", "beam", "sample"] = "greedy"
@@ -19,20 +37,10 @@ class Decoding:
     """beam width; 1: greedy"""
     max_length: int = Field(default=100, ge=1)
     """tokens at most, the end token included"""
-    min_length: int = Field(default=0, ge=0)
-    """no end before this many tokens"""
     length_penalty: float = Field(default=1.0, allow_inf_nan=False)
     """hypotheses are ranked by log p / length ** penalty; below 0 shorter ones rank higher"""
-    block_ngrams: int = Field(default=0, ge=0)
-    """no n-gram of this size twice; 0: off"""
     samples: int = Field(default=1, ge=1)
     """with method=sample: texts per article"""
-    temperature: float = Field(default=1.0, gt=0, allow_inf_nan=False)
-    """with method=sample, as in ``sampling``"""
-    top_k: int = Field(default=0, ge=0)
-    """with method=sample, as in ``sampling``"""
-    top_p: float = Field(default=1.0, gt=0, le=1)
-    """with method=sample, as in ``sampling``"""
     early_stopping: bool | Literal["never"] = True
     """a beam search is done when as many texts have ended as the beam is wide (true), or also when the best open one
     would not be among them if it ended now (false), or at any length (never): as in transformers"""
@@ -56,23 +64,10 @@ class Decoding:
         return replace(self, method="beam" if self.beam > 1 else "greedy")
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Sampling:
-    """The distribution that samples are drawn from, and scored under.
+@dataclass(frozen=True, config=STRICT)
+class Sampling(Limits):
+    """The distribution that samples are drawn from, and scored under."""
 
-    The options apply in this order: min_length, block_ngrams, temperature, top_k, top_p, max_length.
-    """
-
-    temperature: float = Field(default=1.0, gt=0, allow_inf_nan=False)
-    """samples come from p ** (1 / temperature)"""
-    top_k: int = Field(default=0, ge=0)
-    """only from the k most probable tokens; 0: all"""
-    top_p: float = Field(default=1.0, gt=0, le=1)
-    """only from the fewest most probable tokens that together have at least this probability; 1: all"""
-    min_length: int = Field(default=0, ge=0)
-    """no end before this many tokens"""
-    block_ngrams: int = Field(default=0, ge=0)
-    """no n-gram of this size twice; 0: off"""
     max_length: int | None = Field(default=None, ge=1)
     """tokens at most, the end token included; none in a configuration: decoding.max_length"""
 

@@ -25,8 +25,9 @@ from rlsum.data.batch import Batch
 from rlsum.data.corpus import Tokens
 from rlsum.data.vocabulary import VOCABULARY, Vocabulary
 from rlsum.models.decoding import Decoding
-from rlsum.models.pointer_generator.network import MODEL_TYPE, PointerGenerator, word_bias
-from rlsum.models.sizes import PointerGeneratorConfig
+from rlsum.models.pointer_generator.model import MODEL_TYPE, PointerGenerator
+from rlsum.models.pointer_generator.network import word_bias
+from rlsum.models.pointer_generator.options import PointerGeneratorConfig
 from rlsum.models.summarizer import TargetScores
 
 SIZES = tuple(field.name for field in fields(PointerGeneratorConfig) if field.name != "kind")

@@ -1,7 +1,7 @@
 """The distribution that samples are drawn from, and scored under: the model's own, or one that is cut and tempered.
 
 Drawing and scoring call the same functions, so both give a token the same probability.
-Notation: R rows, V possible tokens, t tokens so far, T tokens of a target.
+Notation: N places, each behind some tokens of a text; V possible tokens.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.constraints import Forbidden
+from rlsum.models.decoding import Sampling
 
 BLOCKED = float("-inf")
 NEVER = -1e9  # log of "impossible": finite, so that no inf - inf appears in a gradient
+BLOCK = 2**21  # numbers of distributions that are computed together
 NUCLEUS = 1024  # the most probable tokens, among which top_p looks first: sorting a whole vocabulary takes longer
 ROUNDING = 1e-4  # log-probabilities that differ by less may be in another order when they are computed again
 LOWEST = -87.0  # log of the smallest float32 with all digits: probabilities below it have lost some, or are 0
@@ -51,13 +53,6 @@ class Drawn(NamedTuple):
         return cls(torch.ones(len(target), dtype=torch.bool, device=target.device), sampling)
 
 
-def log_scattered(values: Tensor, index: Tensor, size: int) -> Tensor:
-    """Log of the sums of exp(values) (n, S) by index (n, S) below ``size``: (n, size), NEVER where there is none."""
-    highest = values.new_full((len(values), size), BLOCKED).scatter_reduce(1, index, values.detach(), "amax")
-    total = torch.zeros_like(highest).scatter_add(1, index, (values - highest.gather(1, index)).exp())
-    return torch.where(total > 0, highest + total.clamp(min=1.0).log(), NEVER)
-
-
 def lost_below(temperature: float, size: int) -> float:
     """The log-probability that the most probable of ``size`` words must have, or others that count are lost in float32.
 
@@ -66,73 +61,39 @@ def lost_below(temperature: float, size: int) -> float:
     return LOWEST + max(1.0, temperature) * (DIGITS + math.log(size))
 
 
-def constrained(limits: Sampling | Decoding, t: int) -> bool:
-    """Whether ``allowed`` changes anything for token ``t``."""
-    return t < limits.min_length or limits.block_ngrams > 0
-
-
 def allowed(
-    log_p: Tensor,
-    ids: Tensor,
-    limits: Sampling | Decoding,
-    ends: Sequence[int],
-    never: Sequence[int] = (),
-    exact: Callable[[Tensor], Tensor] | None = None,
+    log_p: Tensor, forbidden: Forbidden, temperature: float = 1.0, exact: Callable[[Tensor], Tensor] | None = None
 ) -> Tensor:
-    """Log p (R, V) after the ids (R, t), -inf for the tokens ``never`` and where minimum length or n-grams forbid one.
+    """Log p (N, V), -inf for what is ``forbidden``. Where no token is left, the ends are allowed again.
 
-    Where no token is left, the ``ends`` are allowed again. ``exact``: of rows (n,), see ``NextWords``; it replaces rows
-    in which what is left was lost in float32. None: nothing was.
+    ``exact``: of rows (n,), see ``NextWords``; it replaces rows in which what is left was lost in float32, at this
+    temperature. None: nothing was.
     """
-    forbidden = forbid(log_p <= NEVER / 2, True, ids, limits, ends, never)
-    highest = log_p.masked_fill(forbidden, BLOCKED).amax(-1)
+    impossible = forbidden.mark(log_p <= NEVER / 2, True)
+    highest = log_p.masked_fill(impossible, BLOCKED).amax(-1)
     if exact is not None:
-        lost = (highest < lost_below(limits.temperature, log_p.shape[1])).nonzero().squeeze(1)
+        lost = (highest < lost_below(temperature, log_p.shape[1])).nonzero().squeeze(1)
         if len(lost):
-            return allowed(log_p.index_put((lost,), exact(lost)), ids, limits, ends, never)
-    for end in ends:
-        forbidden[:, end] &= highest > BLOCKED
-    return log_p.masked_fill(forbidden, BLOCKED)
-
-
-def forbid(
-    words: Tensor, mark: float, ids: Tensor, limits: Sampling | Decoding, ends: Sequence[int], never: Sequence[int]
-) -> Tensor:
-    """Set ``words`` (R, V) to ``mark`` where ``limits`` forbid them after the ids (R, t); return them."""
-    for token in (*never, *(ends if ids.shape[1] < limits.min_length else ())):  # a list would be copied to a GPU
-        words[:, token] = mark
-    if limits.block_ngrams:
-        words[repeats(ids, limits.block_ngrams)] = mark
-    return words
-
-
-def repeats(ids: Tensor, n: int) -> tuple[Tensor, Tensor]:
-    """Rows and tokens, both (M,): the tokens that would repeat an n-gram of the ids (R, t)."""
-    size = ids.shape[1]
-    if size < n:
-        return ids.new_empty(0), ids.new_empty(0)
-    ngrams = ids.unfold(1, n, 1)  # (R, size - n + 1, n)
-    begun = (ngrams[:, :, :-1] == ids[:, size - n + 1 :].unsqueeze(1)).all(-1)  # n = 1: all of them
-    row, start = begun.nonzero(as_tuple=True)
-    return row, ngrams[row, start, -1]
+            return allowed(log_p.index_put((lost,), exact(lost)), forbidden)
+    for end in forbidden.ends:
+        impossible[:, end] &= highest > BLOCKED
+    return log_p.masked_fill(impossible, BLOCKED)
 
 
 def log_policy(
     log_p: Tensor,
-    ids: Tensor,
+    forbidden: Forbidden,
     sampling: Sampling,
-    ends: Sequence[int],
-    never: Sequence[int] = (),
     drawn: Tensor | None = None,
     exact: Callable[[Tensor], Tensor] | None = None,
 ) -> Tensor:
-    """Log-probabilities (R, V) that sample the next token after the ids (R, t), from those of the model.
+    """Log-probabilities (N, V) that sample the next token, from those of the model.
 
-    top_k and top_p keep the ids ``drawn`` (R,): a model that has changed since, or another one, would cut elsewhere.
+    top_k and top_p keep the ids ``drawn`` (N,): a model that has changed since, or another one, would cut elsewhere.
     ``exact``: see ``allowed``.
     """
-    log_p = (allowed(log_p, ids, sampling, ends, never, exact) / sampling.temperature).log_softmax(-1)
-    if sampling.top_k == 0 and sampling.top_p == 1:
+    log_p = (allowed(log_p, forbidden, sampling.temperature, exact) / sampling.temperature).log_softmax(-1)
+    if not sampling.cuts:
         return log_p
     kept = _kept(log_p.detach(), sampling, drawn)
     return log_p.masked_fill(~kept, BLOCKED).log_softmax(-1)
@@ -162,21 +123,36 @@ def _kept(log_p: Tensor, sampling: Sampling, drawn: Tensor | None) -> Tensor:
     return kept
 
 
-def target_log_policy(
-    log_p: Callable[[int], Tensor], target: Tensor, sampling: Sampling, ends: Sequence[int], never: Sequence[int] = ()
-) -> Tensor:
-    """Log-probabilities (R, T) of sampled targets; ``log_p(t)`` gives the model's (R, V) for token t.
+class Drawing(NamedTuple):
+    """How N tokens were drawn: ``targets`` (N,), what was drawn, and what could not be."""
 
-    Ids below 0 are padding and count as id 0. One step's distribution is in memory at a time: the backward pass
-    computes it again.
-    """
-    words = target.clamp(min=0)
+    sampling: Sampling
+    targets: Tensor
+    forbidden: Forbidden
 
-    def at(t: int) -> Tensor:
-        log_policies = log_policy(log_p(t), words[:, :t], sampling, ends, never, words[:, t])
-        return log_policies.gather(1, words[:, t : t + 1]).squeeze(1).clamp(min=NEVER)
+    @classmethod
+    def of(
+        cls, sampling: Sampling, target: Tensor, place: Tensor, ends: Sequence[int], never: Sequence[int] = ()
+    ) -> Drawing:
+        """Of the tokens at places (N,) of the flattened samples (R, T)."""
+        return cls(sampling, target.flatten()[place], Forbidden.within(target, place, sampling, ends, never))
 
-    steps = range(target.shape[1])
-    if not torch.is_grad_enabled():
-        return torch.stack([at(t) for t in steps], 1)
-    return torch.stack([checkpoint(at, t, use_reentrant=False, preserve_rng_state=False) for t in steps], 1)
+    def log_prob(self, log_p: Callable[[Tensor], Tensor], some: Tensor, width: int) -> Tensor:
+        """Log-probabilities (n,) of ``some`` of the tokens under the distribution that drew them, at least NEVER.
+
+        ``log_p`` gives those of the model, rows (m,) -> (m, ``width``). One block of rows is in memory at a time: the
+        backward pass computes it again.
+        """
+
+        def scored(rows: Tensor) -> Tensor:
+            targets, forbidden = self.targets[rows], self.forbidden.select(rows, len(self.targets))
+            log_policies = log_policy(log_p(rows), forbidden, self.sampling, targets)
+            return log_policies.gather(1, targets.unsqueeze(1)).squeeze(1).clamp(min=NEVER)
+
+        def block(rows: Tensor) -> Tensor:
+            if not torch.is_grad_enabled():
+                return scored(rows)
+            again: Tensor = checkpoint(scored, rows, use_reentrant=False, preserve_rng_state=False)
+            return again
+
+        return torch.cat([block(rows) for rows in some.split(BLOCK // width or 1)])

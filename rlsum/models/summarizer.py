@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
@@ -10,6 +12,7 @@ from torch import Tensor, nn
 
 from rlsum.data.batch import Batch
 from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.options import ModelConfig
 from rlsum.models.sampling import Drawn
 
 if TYPE_CHECKING:
@@ -67,7 +70,7 @@ class Scorer(Protocol):
 
 
 class Summarizer(Scorer, Protocol):
-    """The contract of every model."""
+    """What decodes texts and scores them."""
 
     def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
         """Give the rows of a corpus the model's own src_tokens, tgt_tokens and tgt_whole, cut at the limits."""
@@ -96,6 +99,27 @@ class Summarizer(Scorer, Protocol):
 
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
         """One text a row; copied unknown words in their surface form."""
+
+
+class Model(nn.Module, Summarizer):
+    """What every kind of model is: a network that summarizes, and how it is saved. ``config``: its resolved section."""
+
+    config: ModelConfig
+
+    def frozen(self) -> Scorer | None:
+        """Scores of the network as it was before training, if it still holds that, as under low-rank updates."""
+        return None
+
+    def save_to(self, folder: Path, reading: Mapping[str, Any], decoding: Decoding) -> None:
+        """Write the files of a checkpoint but its weights, config.json among them.
+
+        ``reading``: how the run reads texts (tokenizer, language, lowercase, max_source).
+        """
+        raise NotImplementedError
+
+    def weight_files(self) -> dict[str, dict[str, Tensor]]:
+        """File name -> the tensors in it by name; the first that is read again is ``WEIGHTS``."""
+        raise NotImplementedError
 
 
 Scores = tuple[TargetScores, TargetScores | None]  # of samples, and of references where they are needed

@@ -22,15 +22,15 @@ from rlsum.data.corpus import Corpus, Tokens, load_corpus
 from rlsum.data.sources import check_path
 from rlsum.errors import option
 from rlsum.files import write_atomically
-from rlsum.models.pretrained.seq2seq import Model
-from rlsum.models.sizes import ModelConfig
+from rlsum.models.options import ModelConfig
+from rlsum.models.summarizer import Model
 from rlsum.records import check_column_names
 from rlsum.training import checkpoint, environment
 from rlsum.training.checkpoint import Checkpoint
 from rlsum.training.log.monitor import check_logs
 from rlsum.training.parallel import launch
 from rlsum.training.parallel.processes import Processes
-from rlsum.training.start.origin import Origin, Start, keeps_start, start_scorer
+from rlsum.training.start.origin import Origin, check_files, keeps_start, start_of, start_scorer
 from rlsum.training.steps import training_step
 from rlsum.training.trainer import Trainer
 from rlsum.training.validation import Choice
@@ -51,7 +51,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     if resume:
         check_logs(run)
         if origin.checkpoint is not None and (run / checkpoint.STATE).is_file():  # else `load_state` says so
-            checkpoint.check_files(origin.checkpoint, run / checkpoint.STATE)
+            check_files(origin.checkpoint, run / checkpoint.STATE)
     else:
         check_start(config, origin)
         config = _with_tokenizer(config, origin)
@@ -107,19 +107,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
 
 def load_model(checkpoint: Checkpoint, section: ModelConfig | None = None) -> Model:
     """The model of a checkpoint. ``section`` may differ from the stored one if the weights still fit."""
-    return start_of(checkpoint.config, Origin()).load(checkpoint, section)
-
-
-def start_of(config: Config, origin: Origin) -> Start:
-    """How the kind of model starts that the origin, or else the configuration, names."""
-    section = config.model if origin.checkpoint is None else origin.checkpoint.config.model
-    if section is None or section.kind == "pointer-generator":
-        from rlsum.training.start import pointer_generator
-
-        return pointer_generator
-    from rlsum.training.start import seq2seq
-
-    return seq2seq
+    return start_of(checkpoint.config).load(checkpoint, section)
 
 
 def check_start(config: Config, origin: Origin) -> None:
@@ -138,7 +126,7 @@ def check_start(config: Config, origin: Origin) -> None:
         _check_dropout(config)
     start_of(config, origin).check(config, origin)
     if origin.checkpoint is not None:
-        checkpoint.check_files(origin.checkpoint)
+        check_files(origin.checkpoint)
 
 
 def _with_tokenizer(config: Config, origin: Origin) -> Config:

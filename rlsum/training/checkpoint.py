@@ -22,13 +22,9 @@ from torch import Tensor, nn
 
 from rlsum import config as configs
 from rlsum.config import Config
-from rlsum.data.vocabulary import VOCABULARY, Vocabulary
 from rlsum.errors import UserError, option
 from rlsum.files import check_no_pipe, replacing_files, write_atomically
-from rlsum.models.pointer_generator.network import MODEL_TYPE
-from rlsum.models.pretrained.seq2seq import Model
-from rlsum.models.sizes import Seq2SeqConfig
-from rlsum.models.summarizer import WEIGHTS, own_tensors
+from rlsum.models.summarizer import WEIGHTS, Model, own_tensors
 from rlsum.records import defined
 from rlsum.training.parallel.sharding import sharded, whole
 
@@ -96,20 +92,11 @@ def create(folder: Path, config: Config, model: Model, signatures: Mapping[str, 
     """Write the files of a checkpoint folder, except its weights."""
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / CONFIG, configs.dump(config).encode())
+    reading = {"tokenizer": config.tokenizer, "language": config.language}
+    reading |= {name: getattr(config.data, name) for name in ("lowercase", "max_source")}
     with replacing_files(folder) as partial:
-        model.save_to(partial)
-        _describe_use(partial / "config.json", config)
+        model.save_to(partial, reading, config.decoding)
     write_atomically(folder / REWARDS, (json.dumps(dict(signatures), indent=2) + "\n").encode())
-
-
-def _describe_use(path: Path, config: Config) -> None:
-    """Add how the run reads and decodes to the config.json of a pointer-generator, for ``rlsum.models.hub``."""
-    described = json.loads(path.read_text(encoding="utf-8"))
-    if described.get("model_type") == MODEL_TYPE:
-        reading = {"tokenizer": config.tokenizer, "language": config.language}
-        reading |= {name: getattr(config.data, name) for name in ("lowercase", "max_source")}
-        described |= {"reading": reading, "decoding": asdict(config.decoding)}
-        path.write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
 
 
 def save_weights(folder: Path, model: Model, about: Mapping[str, Any]) -> None:
@@ -152,13 +139,6 @@ def find_or_none(path: str | Path) -> Checkpoint | None:
     return None
 
 
-def check_files(stored: Checkpoint, weights: Path | None = None) -> None:
-    """Raise UserError for damaged files of a checkpoint; reads no weights. ``weights``: a file in place of its own."""
-    _header(weights or stored.folder / WEIGHTS)
-    if not isinstance(stored.config.model, Seq2SeqConfig):
-        Vocabulary.load(stored.folder / VOCABULARY)
-
-
 def read_config(folder: Path) -> Config:
     """The configuration stored in a checkpoint or run folder."""
     return configs.load(folder / CONFIG)
@@ -171,11 +151,11 @@ def read_weights(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 def step_of(folder: Path) -> int | None:
     """The update after which the weights of a checkpoint were saved, 0: the start of its run; None: not recorded."""
-    step = _header(folder / WEIGHTS).get("step")
+    step = header(folder / WEIGHTS).get("step")
     return None if step is None else int(step)
 
 
-def _header(path: Path, key: str = "about") -> dict[str, Any]:
+def header(path: Path, key: str = "about") -> dict[str, Any]:
     """What a file of tensors says of them, {} if nothing; reads no weights. Raises CheckpointError if it is damaged."""
     try:
         with safe_open(path, framework="pt") as file:
@@ -190,7 +170,7 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor], origin: Path, o
         missing, unexpected = model.load_state_dict(weights, strict=False)
     except RuntimeError as error:  # sizes
         reason = " ".join(str(error).split())
-        raise CheckpointError(f"{origin}: weights do not fit {CONFIG} and {VOCABULARY}: {reason}") from error
+        raise CheckpointError(f"{origin}: weights do not fit {CONFIG} and its words: {reason}") from error
     if unexpected or set(missing) - set(optional):
         raise CheckpointError(f"{origin}: weights do not fit; missing {missing}, unexpected {unexpected}")
 
@@ -232,7 +212,7 @@ def load_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer) ->
 
 def progress_of(run: Path) -> Progress:
     """How far a run has come, from its state; reads no weights. Raises CheckpointError if it is damaged."""
-    return Progress(**_header(run / STATE, "progress"))
+    return Progress(**header(run / STATE, "progress"))
 
 
 def save_start(run: Path, model: nn.Module) -> None:

@@ -12,7 +12,7 @@ from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus
 from rlsum.data.vocabulary import Vocabulary
 from rlsum.training import build
-from rlsum.training.start.origin import Origin
+from rlsum.training.start.origin import Origin, start_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -46,7 +46,7 @@ def inspected(config: Config, part: Part) -> Inspected:
     """Read a part of a configuration's articles. Raises as training would, and where the model comes from --init."""
     if config.model is None and config.objective.rewarded:
         raise ConfigError("model: comes from --init RUN, with its words; inspect the configuration of that run")
-    start = build.start_of(config, Origin())
+    start = start_of(config)
     start.check(config, Origin())
     corpus, data = build.corpus(config, part), config.data
     vocabulary = start.vocabulary(config, corpus if part == "train" else build.corpus(config, "train"))

@@ -30,7 +30,7 @@ from rlsum.config import Config, Training
 from rlsum.data.batch import Batch, BatchPlan, training_lengths
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
-from rlsum.models.pretrained.seq2seq import Model
+from rlsum.models.summarizer import Model
 from rlsum.records import inputs_of, to_json
 from rlsum.training import checkpoint
 from rlsum.training.checkpoint import Progress

@@ -13,8 +13,8 @@ from rlsum import config as configs
 from rlsum.config import Config
 from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import EOS, PAD, Vocabulary
-from rlsum.models.pointer_generator.network import PointerGenerator
-from rlsum.models.sizes import PointerGeneratorConfig
+from rlsum.models.pointer_generator.model import PointerGenerator
+from rlsum.models.pointer_generator.options import PointerGeneratorConfig
 from rlsum.training import checkpoint
 from rlsum.training.start.origin import Origin, keeps_start, start_scorer
 from rlsum.training.steps import training_step

@@ -131,7 +131,7 @@ def limits_of(folder: Folder, cell: Cell, method: str) -> Limits:
     section = comparison.choosing[cell.system] if cell.kind == "choosing" else comparison.decoding[method]
     decoding = decoding_of(config.decoding, Generating(**asdict(section)), sampled=cell.kind == "choosing")
     known = Limits(decoding.min_length, decoding.max_length)
-    if config.model is not None and config.model.kind == "seq2seq":
+    if config.model is not None and config.model.own_tokenizer:
         return known if stored is None else replace(known, count=_subwords(str(stored.folder)))
     return replace(known, count=_characters) if _reads_characters(config) else known
 

@@ -5,8 +5,7 @@ Notation: R rows being decoded, W beam width, V' = V + unknown words of the batc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from functools import partial
+from collections.abc import Collection
 from typing import NamedTuple, Protocol
 
 import torch
@@ -14,16 +13,18 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
-from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.constraints import Forbidden, constrained
+from rlsum.models.decoding import Decoding, Limits, Sampling
+from rlsum.models.drawing import draw, most_probable
 from rlsum.models.execution import execution
 from rlsum.models.pointer_generator.encoder import Encoded
 from rlsum.models.pointer_generator.kernels import tempering
-from rlsum.models.pointer_generator.stepping import Decoder, Steps
-from rlsum.models.sampling import BLOCKED, NEVER, NextWords, allowed, constrained, log_policy
+from rlsum.models.pointer_generator.network import Network
+from rlsum.models.pointer_generator.stepping import Steps
+from rlsum.models.sampling import BLOCKED, NEVER, NextWords, allowed, log_policy
 from rlsum.models.summarizer import Tokens
 
 WORTH_DROPPING = 0.9  # ended rows are dropped once at most this share is left
-BLOCK = 256  # probabilities that are reduced together
 READABLE = ((EOS,), (UNK,))  # what ends a text, and what no text has: readers cannot use UNK
 
 
@@ -37,12 +38,13 @@ class Chooser(Protocol):
         """
 
 
-def greedy(limits: Decoding | Sampling) -> Chooser:
+def greedy(limits: Limits) -> Chooser:
     """Choose the most probable id except UNK, within minimum length and blocked n-grams; p is the model's."""
 
     def choose(words: NextWords, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
         if constrained(limits, ids.shape[1]):
-            log_p, chosen = allowed(_log(words.p), ids, limits, *READABLE, words.log_p).max(-1)
+            forbidden = Forbidden.after(ids, limits, *READABLE)
+            log_p, chosen = allowed(_log(words.p), forbidden, limits.temperature, words.log_p).max(-1)
             return chosen, log_p
         words.p[:, EOS].clamp_(min=torch.finfo(words.p.dtype).tiny)  # chosen where nothing else is possible
         chosen = most_probable(words.p[:, UNK + 1 :]) + UNK + 1  # p of PAD is 0
@@ -69,61 +71,14 @@ def sampler(sampling: Sampling, noise: Tensor | None = None) -> Chooser:
         if sampling.plain:  # without a pass over the log-probabilities
             p[:, UNK] = 0.0
             p[:, EOS].clamp_(min=torch.finfo(p.dtype).tiny)  # drawn where nothing else is possible
-        elif sampling.cuts:
-            p = log_policy(_log(p), ids, sampling, *READABLE, exact=words.log_p).exp()
-        else:
-            p = tempering.weights_(words, ids, sampling)
-        return draw(p, point)
+            return draw(p, point)
+        forbidden = Forbidden.after(ids, sampling, *READABLE)
+        if sampling.cuts:
+            return draw(log_policy(_log(p), forbidden, sampling, exact=words.log_p).exp(), point)
+        looks = constrained(sampling, ids.shape[1])
+        return draw(tempering.weights_(words, forbidden, sampling, looks), point)
 
     return choose
-
-
-def draw(weight: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor]:
-    """Draw ids (R,) in proportion to ``weight`` (R, V), by inverting the cumulative distribution.
-
-    ``uniform`` (R, 1) float64 in [0, 1). Also returns the log-probabilities (R,) of the ids. Only the block that holds
-    the point is summed up word by word: a cumulative sum over V words costs more than to score them.
-    """
-    sums = _of_blocks(weight, torch.sum).double()
-    block, share, total = _inverted(sums, uniform)
-    ids, inside = _block_ids(block, weight.shape[1])
-    weights = weight.gather(1, ids).double().masked_fill(~inside, 0.0)
-    position, _, _ = _inverted(weights, share)
-    log_prob = weights.gather(1, position).log() - total.log()
-    return ids.gather(1, position).squeeze(1), log_prob.squeeze(1).to(weight.dtype)
-
-
-def _inverted(weight: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The id of a positive weight (R, n) at which the cumulative sum exceeds ``uniform`` (R, 1) of the total.
-
-    Returns it, the share of its own weight that is below this point, and the total, all (R, 1). float64.
-    """
-    cumulative = weight.cumsum(-1)
-    total = cumulative[:, -1:].contiguous()
-    point = torch.minimum(uniform * total, torch.nextafter(total, torch.zeros_like(total)))  # rounding gives a total
-    ids = torch.searchsorted(cumulative, point, right=True).clamp_(max=weight.shape[1] - 1)
-    own = weight.gather(1, ids)
-    return ids, ((point - cumulative.gather(1, ids) + own) / own).clamp_(0.0, 1.0), total
-
-
-def most_probable(p: Tensor) -> Tensor:
-    """The id (R,) of the largest of p (R, V), the first of equal ones. A maximum is faster than ``argmax``."""
-    block = _of_blocks(p, torch.amax).argmax(-1, keepdim=True)
-    ids, _ = _block_ids(block, p.shape[1])  # the last one again behind it
-    return ids.gather(1, p.gather(1, ids).argmax(-1, keepdim=True)).squeeze(1)
-
-
-def _of_blocks(values: Tensor, reduce: Callable[[Tensor, int], Tensor]) -> Tensor:
-    """``reduce`` over each block of BLOCK values: (R, V) -> (R, blocks)."""
-    whole = values.shape[1] // BLOCK * BLOCK
-    parts = values[:, :whole].unflatten(1, (whole // BLOCK, BLOCK)), values[:, whole:].unsqueeze(1)
-    return torch.cat([reduce(part, -1) for part in parts if part.shape[1:].numel()], 1)
-
-
-def _block_ids(block: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """The ids (R, BLOCK) in a block (R, 1), below ``size``; and whether they are: those behind are the last again."""
-    ids = block * BLOCK + torch.arange(min(BLOCK, size), device=block.device)
-    return ids.clamp(max=size - 1), ids < size
 
 
 def split_at(cut: int, total: int, first: Chooser, rest: Chooser) -> Chooser:
@@ -178,7 +133,7 @@ class Texts:
         return Tokens(self.ids[:, :width], self.log_prob[:, :width])
 
 
-def rollout(model: Decoder, encoded: Encoded, choose: Chooser, max_length: int) -> Tokens:
+def rollout(model: Network, encoded: Encoded, choose: Chooser, max_length: int) -> Tokens:
     """Decode every row of ``encoded`` with ``choose`` until all rows have ended or have ``max_length`` tokens."""
     texts = Texts(len(encoded.mask), max_length, encoded.memory.states)
     steps, between_looks = Steps(model, encoded), execution(encoded.mask.device).steps_between_looks
@@ -194,7 +149,7 @@ def rollout(model: Decoder, encoded: Encoded, choose: Chooser, max_length: int) 
     return texts.tokens()
 
 
-def beam(model: Decoder, encoded: Encoded, decoding: Decoding) -> Tokens:
+def beam(model: Network, encoded: Encoded, decoding: Decoding) -> Tokens:
     """The best hypothesis of each row by log p / length ** length_penalty.
 
     All R rows keep W hypotheses and advance together as R*W rows. When a row is done, ``early_stopping`` says, see
@@ -208,13 +163,14 @@ def beam(model: Decoder, encoded: Encoded, decoding: Decoding) -> Tokens:
     finished: list[list[Hypothesis]] = [[] for _ in range(rows)]
     done: set[int] = set()
     for t in range(decoding.max_length):
-        p, out, state = model.advance(encoded, state, beams.last(), columns)
-        log_p = _log(p)
+        p, words, state = model.advance(encoded, state, beams.last(), columns)
+        log_p, forbidden = _log(p), Forbidden.after(beams.ids, decoding, *READABLE)
         if constrained(decoding, t):
-            possible = allowed(log_p, beams.ids, decoding, *READABLE, partial(model.log_p, encoded, out, 0))
+            exact = model.next_words(p, words).log_p
+            possible = allowed(log_p, forbidden, decoding.temperature, exact)
             log_p = torch.where(possible > BLOCKED, possible, log_p)
         else:
-            possible = log_p.index_fill(1, torch.tensor([UNK], device=device), BLOCKED)
+            possible = forbidden.mark(log_p.clone(), BLOCKED)
         origin, beams = _grow(beams, log_p, possible, finished, done, decoding)
         state = state.select(origin)
         if t + 1 == decoding.max_length:

@@ -7,43 +7,24 @@ launched once. Its tensors stay where they are, so rows that are dropped need an
 from __future__ import annotations
 
 import warnings
-from functools import partial
-from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from rlsum.models.execution import execution
-from rlsum.models.pointer_generator.encoder import Encoded, State, StepOutput
+from rlsum.models.pointer_generator.encoder import Encoded, State
 from rlsum.models.pointer_generator.kernels.word_scores import WordColumns
+from rlsum.models.pointer_generator.network import Network
 from rlsum.models.sampling import NextWords
 
 EAGER = 2  # steps before a graph is recorded: they make what is made once, and many rollouts are over by then
 TOLERANCE = 1e-2  # relative: kernels may add up in another order, in half precision, too
 
 
-class Decoder(Protocol):
-    """A model that decodes step by step."""
-
-    def start(self, encoded: Encoded) -> State:
-        """The state before the first word."""
-
-    def word_columns(self) -> WordColumns:
-        """The output layer, prepared once for all steps of a decoding."""
-
-    def advance(
-        self, encoded: Encoded, state: State, previous: Tensor, columns: WordColumns
-    ) -> tuple[Tensor, StepOutput, State]:
-        """P (R, V') of the next word after ``previous`` (R,), what it is computed from, and the state after it."""
-
-    def log_p(self, encoded: Encoded, out: StepOutput, start: int, rows: Tensor) -> Tensor:
-        """Log P (n, V') of the next word of some ``rows`` (n,) after row ``start``, computed as such: no underflow."""
-
-
 class Steps:
     """The steps of a decoder over R rows, one after the other."""
 
-    def __init__(self, model: Decoder, encoded: Encoded) -> None:
+    def __init__(self, model: Network, encoded: Encoded) -> None:
         self._model, self._encoded = model, encoded
         self._state, self._columns = model.start(encoded), model.word_columns()
         self._graphs = execution(encoded.mask.device).graphs
@@ -56,10 +37,10 @@ class Steps:
             self._record(previous)
         self._taken += 1
         if self._graph is not None:
-            p, out = self._graph.replay(previous), self._graph.out
+            p, words = self._graph.replay(previous), self._graph.words
         else:
-            p, out, self._state = self._model.advance(self._encoded, self._state, previous, self._columns)
-        return NextWords(p, partial(self._model.log_p, self._encoded, out, 0))
+            p, words, self._state = self._model.advance(self._encoded, self._state, previous, self._columns)
+        return self._model.next_words(p, words)
 
     def select(self, rows: Tensor) -> None:
         """Go on with some rows, by position."""
@@ -83,13 +64,13 @@ class Steps:
 
 
 class Graph:
-    """One step as a CUDA graph, from the state that the last replay left, which is ``state``; ``out``: its output."""
+    """One step as a CUDA graph, from the state that the last replay left, which is ``state``; ``words``: its output."""
 
-    def __init__(self, model: Decoder, encoded: Encoded, state: State, previous: Tensor, columns: WordColumns) -> None:
+    def __init__(self, model: Network, encoded: Encoded, state: State, previous: Tensor, columns: WordColumns) -> None:
         self.state, self._previous = State(*(part.clone() for part in state)), previous.clone()
         self._graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self._graph):
-            self._p, self.out, after = model.advance(encoded, self.state, self._previous, columns)
+            self._p, self.words, after = model.advance(encoded, self.state, self._previous, columns)
             self.reset(after)
 
     def replay(self, previous: Tensor) -> Tensor:

@@ -5,9 +5,7 @@ Notation: B articles, R rows, T target tokens, L decoded tokens, V words, N pair
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -15,11 +13,11 @@ from torch import Tensor
 
 from rlsum.data.vocabulary import BOS, PAD
 from rlsum.models.execution import execution
-from rlsum.models.pointer_generator import search, stepping
+from rlsum.models.pointer_generator import search
 from rlsum.models.pointer_generator.encoder import Encoded, State, StepOutput
-from rlsum.models.pointer_generator.kernels.word_scores import WordOdds, precision
+from rlsum.models.pointer_generator.kernels.word_scores import WordOdds
+from rlsum.models.pointer_generator.network import Network
 from rlsum.models.pointer_generator.search import Chooser
-from rlsum.models.sampling import NextWords
 from rlsum.models.summarizer import Tokens
 
 
@@ -33,25 +31,6 @@ class Unrolled(NamedTuple):
     overlap: Tensor
     place: Tensor
     odds: WordOdds | None = None
-
-
-class Decoder(stepping.Decoder, Protocol):
-    """A model that is unrolled."""
-
-    def step(self, encoded: Encoded, state: State, embedded: Tensor) -> tuple[StepOutput, State]:
-        """Read the embedding (R, E) of the previous word; see PointerGenerator."""
-
-    def embedder(self) -> Callable[[Tensor], Tensor]:
-        """Extended ids (R,) -> embeddings (R, E), for all steps."""
-
-    def word_odds(self, capacity: int) -> WordOdds:
-        """Room for the odds of all words after ``capacity`` outputs."""
-
-    def hidden_out(self, features: Tensor) -> Tensor:
-        """What the output layer reads (R, H)."""
-
-    def mix(self, encoded: Encoded, out: StepOutput, odds: Tensor, total: Tensor, start: int) -> Tensor:
-        """P (R - start, V + unknowns) of the next words of the last rows, from odds (R, V) and totals (R,) of words."""
 
 
 class _Trace:
@@ -73,7 +52,7 @@ class _Trace:
         return Unrolled(steps, torch.cat(self.overlaps[:width]), place, odds)
 
 
-def forced(model: Decoder, encoded: Encoded, embedded: Tensor, target: Tensor) -> Unrolled:
+def forced(model: Network, encoded: Encoded, embedded: Tensor, target: Tensor) -> Unrolled:
     """Unroll over targets (R, T) from the embeddings (R, T, E) of the words before each of theirs.
 
     On a CPU, rows that have ended take no steps; on a GPU, to look for ends would cost more.
@@ -107,7 +86,7 @@ class DrawnSteps(NamedTuple):
 
 
 def drawn(
-    model: Decoder, encoded: Encoded, references: Tensor, greedy: int, choose: Chooser, length: int, keep: bool
+    model: Network, encoded: Encoded, references: Tensor, greedy: int, choose: Chooser, length: int, keep: bool
 ) -> DrawnSteps:
     """One pass over references and samples, with their graph, and greedy texts, which get no gradient.
 
@@ -134,9 +113,10 @@ def drawn(
         state = after
         if len(texts.alive):
             with torch.no_grad():  # one product for all rows: with few, it takes the time to read the layer's weight
-                words = odds.add(columns, model.hidden_out(out.features), learning if keep else 0)
-                p = model.mix(encoded, out, *words, start=forced)
-                texts.add(choose, NextWords(p, partial(model.log_p, encoded, out, forced)))
+                words = model.words(encoded, out)
+                some, of_words = slice(forced, None), odds.add(columns, words.features, learning if keep else 0)
+                words = words.select(some)
+                texts.add(choose, model.next_words(words.mixed(*(part[some] for part in of_words)), words))
         if (t + 1) % how.steps_between_looks and t + 1 != length:
             continue
         drop = int(texts.running.sum()) <= len(texts.alive) * worth
@@ -153,72 +133,3 @@ def drawn(
     width = max(samples.ids.shape[1], references.shape[1])
     target = torch.cat([F.pad(ids, (0, width - ids.shape[1]), value=PAD) for ids in (references, samples.ids)])
     return DrawnSteps(samples, best, target, trace.unrolled(width, odds if keep else None))
-
-
-# ---- a weight that every step reads ----------------------------------------------------------------------------------
-
-
-class SharedWeight:
-    """A weight (n, m) whose rows all steps look up, in the precision of autocast if enabled.
-
-    Its gradient is one sum after the last step: autograd would build and add up one in every step. ``without``: a row
-    whose look-ups give no gradient.
-    """
-
-    def __init__(self, weight: Tensor, without: int | None = None) -> None:
-        self._steps = _Steps(without)
-        self._weight: Tensor = _Root.apply(weight.to(precision(weight)), self._steps)
-
-    def rows(self, ids: Tensor) -> Tensor:
-        """(R,) -> (R, m): rows of the weight."""
-        found: Tensor = _LookUp.apply(self._weight, ids, self._steps)
-        return found
-
-
-class _Steps:
-    """What the backward passes of the steps leave: ids (R,), and gradients (R, m) of their rows."""
-
-    def __init__(self, without: int | None) -> None:
-        self.without, self.task = without, -1
-        self.parts: list[tuple[Tensor, Tensor]] = []
-
-    def add(self, ids: Tensor, grad: Tensor) -> None:
-        task = torch._C._current_graph_task_id()
-        if task != self.task:  # what an earlier backward pass left did not reach the root
-            self.parts, self.task = [], task
-        self.parts.append((ids, grad))
-
-
-class _Root(torch.autograd.Function):
-    """Identity. Its backward runs after those of all steps and returns the gradients that they left."""
-
-    @staticmethod
-    def forward(ctx: Any, weight: Tensor, steps: _Steps) -> Tensor:
-        ctx.steps, ctx.shape = steps, weight.shape
-        ctx.set_materialize_grads(False)  # the steps return no gradients
-        return weight.view_as(weight)
-
-    @staticmethod
-    def backward(ctx: Any, _: None) -> tuple[Tensor | None, None]:
-        parts, ctx.steps.parts = ctx.steps.parts, []
-        if not parts:
-            return None, None
-        ids, grad = (torch.cat(part) for part in zip(*parts, strict=True))
-        d_weight = grad.new_zeros(ctx.shape).index_add_(0, ids, grad)
-        if ctx.steps.without is not None:
-            d_weight[ctx.steps.without] = 0.0
-        return d_weight, None
-
-
-class _LookUp(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, weight: Tensor, ids: Tensor, steps: _Steps) -> Tensor:
-        ctx.steps = steps
-        ctx.save_for_backward(ids)
-        return weight.index_select(0, ids)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[None, None, None]:
-        (ids,) = ctx.saved_tensors
-        ctx.steps.add(ids, grad)
-        return None, None, None

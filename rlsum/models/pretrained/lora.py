@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from rlsum.models.sizes import LoraConfig
+from rlsum.models.pretrained.options import LoraConfig
 from rlsum.models.summarizer import own_tensors
 
 if TYPE_CHECKING:

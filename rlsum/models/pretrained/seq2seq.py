@@ -5,37 +5,38 @@ Notation: B articles, R rows (several an article), S source tokens, T target tok
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from rlsum.data.batch import Batch
 from rlsum.data.subwords import Subwords, largest_id
 from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding, Sampling
-from rlsum.models.pointer_generator.network import PointerGenerator
 from rlsum.models.pretrained import lora
+from rlsum.models.pretrained.options import Seq2SeqConfig
 from rlsum.models.pretrained.token_rules import SelfCritical, TokenRules
 from rlsum.models.sampling import Drawn
-from rlsum.models.sizes import Seq2SeqConfig
-from rlsum.models.summarizer import WEIGHTS, TargetScores, Tokens, own_tensors, repeat_rows
+from rlsum.models.summarizer import WEIGHTS, Model, Scorer, TargetScores, Tokens, own_tensors, repeat_rows
 
 if TYPE_CHECKING:
     import datasets
     from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel
 
 
-class Seq2Seq(nn.Module):
+class Seq2Seq(Model):
     """A network of transformers, its tokenizer, and the rules for its special tokens.
 
-    Checkpoints contain the ``described`` sizes, with dropout rates that the network may have been loaded without, and
-    the ``decoding``. If ``smoothed``, scores in training include the mean over tokens.
+    Checkpoints contain the ``described`` sizes, with dropout rates that the network may have been loaded without. If
+    ``smoothed``, scores in training include the mean over tokens.
     """
+
+    config: Seq2SeqConfig
 
     def __init__(
         self,
@@ -43,14 +44,12 @@ class Seq2Seq(nn.Module):
         network: PreTrainedModel,
         described: PreTrainedConfig,
         vocabulary: Subwords,
-        decoding: Decoding,
         smoothed: bool = False,
     ) -> None:
         super().__init__()
         self.smoothed = smoothed
         self.config, self.network, self.described, self.vocabulary = config, network, described, vocabulary
         self.rules = TokenRules.of(network.generation_config, vocabulary.tokenizer.pad_token_id)
-        self.decoding = decoding.searching()
         network.generation_config = self.rules.generation_config(Decoding())
         if config.gradient_checkpointing:
             network.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
@@ -94,6 +93,10 @@ class Seq2Seq(nn.Module):
             log_prob = log_prob.index_put((rows,), sampled)
         mean = self.rules.mean_log_prob(logits, target) if self.smoothed and self.training else None
         return TargetScores(log_prob, torch.zeros_like(log_prob), mean)
+
+    def frozen(self) -> Scorer | None:
+        """See Model.frozen: with low-rank updates, the network without them."""
+        return None if self.config.lora is None else self.without_updates
 
     @torch.no_grad()
     def without_updates(self, batch: Batch, target: Tensor, drawn: Drawn | None = None) -> TargetScores:
@@ -176,12 +179,12 @@ class Seq2Seq(nn.Module):
 
     # ---- checkpoint files ------------------------------------------------------------------------------------
 
-    def save_to(self, folder: Path) -> None:
-        """Write tokenizer, sizes and decoding in the formats of transformers."""
+    def save_to(self, folder: Path, reading: Mapping[str, Any], decoding: Decoding) -> None:
+        """Write tokenizer, sizes and decoding in the formats of transformers. The tokenizer says how texts are read."""
         self.vocabulary.save_to(folder)
         self.described.dtype = "float32"
         self.described.save_pretrained(folder)
-        self.rules.generation_config(self.decoding).save_pretrained(folder)
+        self.rules.generation_config(decoding.searching()).save_pretrained(folder)
         if self.config.lora is not None:
             lora.save_to(folder, self.network)
 
@@ -190,6 +193,3 @@ class Seq2Seq(nn.Module):
         if self.config.lora is None:
             return {WEIGHTS: own_tensors(self.network)}
         return {lora.WEIGHTS: lora.adapter(self.network), WEIGHTS: lora.merged(self.network)}
-
-
-Model = PointerGenerator | Seq2Seq  # every kind of model, for annotations

@@ -15,9 +15,10 @@ from torch import Tensor
 
 from rlsum.data.subwords import IGNORED
 from rlsum.errors import UserError
+from rlsum.models.constraints import Forbidden
 from rlsum.models.decoding import Decoding, Sampling
-from rlsum.models.pointer_generator.search import draw
-from rlsum.models.sampling import NEVER, allowed, log_policy, target_log_policy
+from rlsum.models.drawing import draw
+from rlsum.models.sampling import NEVER, Drawing, allowed, log_policy
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig
@@ -110,9 +111,11 @@ class TokenRules:
 
     def sampled_log_prob(self, logits: Tensor, target: Tensor, sampling: Sampling) -> Tensor:
         """Log-probabilities (R, T) float32 of samples under the distribution that drew them; logits (R, T, V)."""
-        logits = self._without_suppressed(logits, target)
-        log_prob = target_log_policy(lambda t: logits[:, t].log_softmax(-1), target, sampling, self.ends)
-        return log_prob.masked_fill(self._settled(target), 0.0)
+        logits = self._without_suppressed(logits, target).flatten(0, 1)
+        place = torch.arange(target.numel(), device=target.device)
+        drawing = Drawing.of(sampling, target.clamp(min=0), place, self.ends)
+        log_prob = drawing.log_prob(lambda rows: logits[rows].log_softmax(-1), place, logits.shape[1])
+        return log_prob.view_as(target).masked_fill(self._settled(target), 0.0)
 
     def mean_log_prob(self, logits: Tensor, target: Tensor) -> Tensor:
         """Means (R, T) float32 of log-probabilities over all possible tokens; 0 at padding and forced tokens."""
@@ -179,8 +182,9 @@ class SelfCritical:
         ids, log_p = input_ids[:, 1:], scores.float().log_softmax(-1)  # without the start token
         sampled, possible = log_p[: self.cut], log_p[self.cut :]
         if not self.sampling.plain:
-            sampled = log_policy(sampled, ids[: self.cut], self.sampling, self.ends)
-            possible = allowed(possible, ids[self.cut :], self.sampling, self.ends)
+            forbidden = (Forbidden.after(some, self.sampling, self.ends) for some in (ids[: self.cut], ids[self.cut :]))
+            sampled = log_policy(sampled, next(forbidden), self.sampling)
+            possible = allowed(possible, next(forbidden))
         self._last = torch.cat([sampled, log_p[self.cut :]])
         if self.noise is not None:
             drawn, _ = draw(sampled.exp(), self.noise[:, ids.shape[1] : ids.shape[1] + 1])

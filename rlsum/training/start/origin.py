@@ -1,11 +1,12 @@
-"""What the model of a run starts from, and the frozen copy of it that a KL penalty measures from."""
+"""What the model of a run starts from, by its kind; and the frozen copy of it that a KL penalty measures from."""
 
 from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 import torch
 
@@ -13,9 +14,9 @@ from rlsum.config import Config
 from rlsum.data.corpus import Corpus
 from rlsum.data.subwords import Subwords
 from rlsum.data.vocabulary import Vocabulary
-from rlsum.models.pretrained.seq2seq import Model, Seq2Seq
-from rlsum.models.sizes import ModelConfig, Seq2SeqConfig
-from rlsum.models.summarizer import Scorer
+from rlsum.models.kinds import KINDS, kind_of
+from rlsum.models.options import ModelConfig
+from rlsum.models.summarizer import WEIGHTS, Model, Scorer
 from rlsum.training import checkpoint
 from rlsum.training.checkpoint import Checkpoint
 
@@ -36,10 +37,13 @@ class Origin:
 
 
 class Start(Protocol):
-    """How models of one kind start: the modules pointer_generator and seq2seq of this package."""
+    """How models of one kind start: a module of this package that a row of ``rlsum.models.kinds.KINDS`` names."""
 
     def check(self, config: Config, origin: Origin) -> None:
         """Raise ConfigError if a run could not start; reads no weights."""
+
+    def check_files(self, folder: Path) -> None:
+        """Raise UserError for damaged files of a checkpoint other than its weights."""
 
     def vocabulary(self, config: Config, train: Corpus) -> Vocabulary | Subwords:
         """What a new model reads texts with; reads no weights."""
@@ -51,13 +55,24 @@ class Start(Protocol):
         """The model of a checkpoint. ``section`` may differ from the stored one if the weights still fit."""
 
 
+def start_of(config: Config, origin: Origin = Origin()) -> Start:
+    """How the kind of model starts that the origin, or else the configuration, names."""
+    section = config.model if origin.checkpoint is None else origin.checkpoint.config.model
+    return cast(Start, import_module(KINDS[kind_of(section)].start))
+
+
+def check_files(stored: Checkpoint, weights: Path | None = None) -> None:
+    """Raise UserError for damaged files of a checkpoint; reads no weights. ``weights``: a file in place of its own."""
+    checkpoint.header(weights or stored.folder / WEIGHTS)
+    start_of(stored.config).check_files(stored.folder)
+
+
 def keeps_start(config: Config) -> bool:
     """Whether a run with this resolved configuration keeps a copy of its start in its folder.
 
     With low-rank updates it does not: the start is the network without them.
     """
-    lora = config.model.lora if isinstance(config.model, Seq2SeqConfig) else None
-    return config.objective.kl > 0 and lora is None
+    return config.objective.kl > 0 and getattr(config.model, "lora", None) is None
 
 
 def start_scorer(config: Config, model: Model, origin: Origin, device: torch.device) -> Scorer | None:
@@ -67,8 +82,8 @@ def start_scorer(config: Config, model: Model, origin: Origin, device: torch.dev
     """
     if config.objective.kl == 0:
         return None
-    if isinstance(model, Seq2Seq) and model.config.lora is not None:
-        return model.without_updates
+    if (frozen := model.frozen()) is not None:
+        return frozen
     start = copy.deepcopy(model)
     if origin.resumed:
         checkpoint.load_start(Path(config.run), start)

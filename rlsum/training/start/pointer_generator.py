@@ -14,8 +14,9 @@ from rewards.encoding.vectors import SPACY, check_source, read_vectors, read_wid
 from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus, without_spaces
 from rlsum.data.vocabulary import SPECIALS, VOCABULARY, Vocabulary
-from rlsum.models.pointer_generator.network import PointerGenerator
-from rlsum.models.sizes import ModelConfig, PointerGeneratorConfig
+from rlsum.models.options import ModelConfig
+from rlsum.models.pointer_generator.model import PointerGenerator
+from rlsum.models.pointer_generator.options import PointerGeneratorConfig
 from rlsum.readers import CorpusError
 from rlsum.training.checkpoint import Checkpoint, put_weights, read_weights
 from rlsum.training.start.origin import Origin
@@ -41,6 +42,11 @@ def check(config: Config, origin: Origin) -> None:
             check_embeddings(embeddings, _sizes(config).embedding)
         except rewards.RewardError as error:
             raise ConfigError(f"vocabulary.embeddings: {error}") from error
+
+
+def check_files(folder: Path) -> None:
+    """See Start.check_files: its words."""
+    Vocabulary.load(folder / VOCABULARY)
 
 
 def model(config: Config, origin: Origin, train: Corpus) -> PointerGenerator:
@@ -135,8 +141,8 @@ def _fitting_sizes(checkpoint: Checkpoint, section: ModelConfig | None) -> Point
 
 
 def _sizes(config: Config) -> PointerGeneratorConfig:
-    assert config.model is None or config.model.kind == "pointer-generator"  # start_of has chosen this module
     sizes = config.model or PointerGeneratorConfig()
+    assert isinstance(sizes, PointerGeneratorConfig)  # start_of has chosen this module
     if sizes.spaces is None and without_spaces(config.tokenizer, config.language):
         return replace(sizes, spaces=False)
     return sizes

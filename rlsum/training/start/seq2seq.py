@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import datasets
 import torch
@@ -10,10 +11,11 @@ import torch
 from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus
 from rlsum.data.subwords import Subwords
+from rlsum.models.options import ModelConfig
 from rlsum.models.pretrained import loading, lora
+from rlsum.models.pretrained.options import Seq2SeqConfig
 from rlsum.models.pretrained.seq2seq import Seq2Seq
 from rlsum.models.pretrained.token_rules import TokenRules
-from rlsum.models.sizes import ModelConfig, Seq2SeqConfig
 from rlsum.training.checkpoint import Checkpoint
 from rlsum.training.start.origin import Origin
 
@@ -41,6 +43,10 @@ def check(config: Config, origin: Origin) -> None:
         lacking += _text_faults(config, name)
     if faults + lacking:
         raise ConfigError("\n".join([f"{len(faults + lacking)} fault(s)", *(f"  {line}" for line in faults + lacking)]))
+
+
+def check_files(folder: Path) -> None:
+    """See Start.check_files: transformers names what it cannot read when it loads a model."""
 
 
 def _text_faults(config: Config, name: str) -> list[str]:
@@ -141,7 +147,7 @@ def _fitting_section(checkpoint: Checkpoint, section: ModelConfig | None) -> Seq
         raise ConfigError(
             f"model: {section} does not fit the weights in {checkpoint.folder}, which are {stored}; drop the section"
         )
-    assert section.kind == "seq2seq"
+    assert isinstance(section, Seq2SeqConfig)
     return section
 
 
@@ -151,11 +157,10 @@ def built(config: Config, section: Seq2SeqConfig, name: str) -> Seq2Seq:
         section = replace(section, dropout=not config.objective.rewarded)
     network = loading.load_network(name, bool(section.dropout))
     smoothed = config.objective.label_smoothing > 0
-    return Seq2Seq(section, network, loading.load_config(name), _subwords(section, name), config.decoding, smoothed)
+    return Seq2Seq(section, network, loading.load_config(name), _subwords(section, name), smoothed)
 
 
 def section_of(config: Config) -> Seq2SeqConfig:
     """The ``model`` section of a configuration for this kind."""
-    assert config.model is not None  # start_of has chosen this module
-    assert config.model.kind == "seq2seq"
+    assert isinstance(config.model, Seq2SeqConfig)  # start_of has chosen this module
     return config.model

@@ -14,7 +14,7 @@ from rlsum.generation import outputs as generation
 from rlsum.generation.choosing import SampleChoice
 from rlsum.generation.outputs import SummaryTask, summarize, write_summaries
 from rlsum.models.decoding import Decoding
-from rlsum.models.pointer_generator.network import PointerGenerator
+from rlsum.models.pointer_generator.model import PointerGenerator
 from rlsum.records import read_outputs
 from rlsum.scoring import journal
 

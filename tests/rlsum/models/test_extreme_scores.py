@@ -9,6 +9,7 @@ import pretrained
 import pytest
 import tiny
 import torch
+import torch.nn.functional as F
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -17,9 +18,9 @@ from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pointer_generator import unrolling
 from rlsum.models.pretrained import loading
+from rlsum.models.pretrained.options import Seq2SeqConfig
 from rlsum.models.pretrained.seq2seq import Seq2Seq
 from rlsum.models.sampling import Drawn
-from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.models.summarizer import repeat_rows
 
 SAMPLINGS = st.builds(
@@ -68,7 +69,9 @@ def of_words(model, batch, ids):
     """Log p (V',) of a pointer-generator for each place of the samples: equation 9 of See et al. 2017."""
     encoded = model.encode(batch).select(repeat_rows(len(batch), len(ids) // len(batch)))
     steps, _, place, _ = unrolling.forced(model, encoded, model.embed(model._inputs(ids)), ids)
-    log_generate, log_copy = model._log_gate(steps.gate, encoded.mask.any(-1, keepdim=True)[place // ids.shape[1]])
+    copies = encoded.mask.any(-1, keepdim=True)[place // ids.shape[1]]
+    log_generate = F.logsigmoid(steps.gate).masked_fill(~copies, 0.0)
+    log_copy = F.logsigmoid(-steps.gate).masked_fill(~copies, -1e9)
     words = model.word_out(model.hidden_out(steps.features)).clone()
     words[:, [PAD, BOS]] = -math.inf
     words = words.log_softmax(-1) + log_generate
@@ -158,7 +161,7 @@ def bart(tmp_path_factory):
     name = str(pretrained.save(tmp_path_factory.mktemp("bart"), "bart"))
     network, sizes = loading.load_network(name, False), loading.load_config(name)
     network.generation_config.forced_bos_token_id = network.generation_config.forced_eos_token_id = None
-    model = Seq2Seq(Seq2SeqConfig(pretrained=name), network, sizes, Subwords(loading.load_tokenizer(name)), Decoding())
+    model = Seq2Seq(Seq2SeqConfig(pretrained=name), network, sizes, Subwords(loading.load_tokenizer(name)))
     return model, model.collate(model.read(pretrained.rows(pretrained.NEWS[:2]), 64, 20)[:2])
 
 

@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 def written(folder: Path, **sizes) -> Path:
     model = tiny.copier(**sizes)
     folder.mkdir()
-    model.save_to(folder)
+    model.save_to(folder, {}, Decoding())
     assert list(model.weight_files()) == [WEIGHTS]
     checkpoint.save_weights(folder, model, {})
     return folder

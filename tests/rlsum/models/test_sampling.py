@@ -12,12 +12,14 @@ import torch
 from rlsum.data.subwords import Subwords
 from rlsum.data.vocabulary import EOS, PAD, UNK
 from rlsum.models import sampling
+from rlsum.models.constraints import Forbidden
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pretrained import loading
+from rlsum.models.pretrained.options import Seq2SeqConfig
 from rlsum.models.pretrained.seq2seq import Seq2Seq
 from rlsum.models.sampling import BLOCKED, Drawn, log_policy
-from rlsum.models.sizes import Seq2SeqConfig
 
+NOTHING = Forbidden.after(torch.empty((1, 0), dtype=torch.long), Sampling(), ends=(0,))
 CUTS = {
     "plain": {},
     "temperature": {"temperature": 0.7},
@@ -40,7 +42,7 @@ def model_and_batch(kind, folder):
         return tiny.copier(seed=3, coverage=True), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
     name = str(pretrained.save(folder / kind, kind))
     network, sizes = loading.load_network(name, False), loading.load_config(name)
-    model = Seq2Seq(Seq2SeqConfig(pretrained=name), network, sizes, Subwords(loading.load_tokenizer(name)), Decoding())
+    model = Seq2Seq(Seq2SeqConfig(pretrained=name), network, sizes, Subwords(loading.load_tokenizer(name)))
     return model, model.collate(model.read(pretrained.rows(pretrained.NEWS), 64, 20)[: len(pretrained.NEWS)])
 
 
@@ -143,7 +145,8 @@ def test_the_options_by_hand():
     no_ids = torch.empty((1, 0), dtype=torch.long)
 
     def policy(ids=no_ids, never=(), **options):
-        return log_policy(p.log(), ids, Sampling(**options), ends=(3,), never=never).exp()[0].tolist()
+        sampling = Sampling(**options)
+        return log_policy(p.log(), Forbidden.after(ids, sampling, (3,), never), sampling).exp()[0].tolist()
 
     assert policy() == pytest.approx([0.4, 0.3, 0.2, 0.1])
     assert policy(never=(0,)) == pytest.approx([0, 0.5, 1 / 3, 1 / 6])
@@ -168,11 +171,11 @@ def test_the_options_by_hand():
 @pytest.mark.parametrize("options", [{"top_k": 1}, {"top_k": 2}, {"top_p": 0.5}, {"top_k": 3, "top_p": 0.5}], ids=str)
 def test_rounding_does_not_decide_how_many_equal_tokens_are_kept(options):
     """Many unknown words in a row are read alike, and copied with equal probabilities."""
-    log_p, nothing = torch.tensor([[0.3, 0.3, 0.3, 0.1]]).log(), torch.empty((1, 0), dtype=torch.long)
-    drawn = log_policy(log_p, nothing, Sampling(**options), ends=(3,))[0]
+    log_p = torch.tensor([[0.3, 0.3, 0.3, 0.1]]).log()
+    drawn = log_policy(log_p, NOTHING, Sampling(**options))[0]
     again = log_p + torch.tensor([[0.0, 1e-6, 2e-6, 0.0]])
     for token in (drawn > BLOCKED).nonzero().flatten():
-        scored = log_policy(again, nothing, Sampling(**options), (3,), (), token.unsqueeze(0))[0]
+        scored = log_policy(again, NOTHING, Sampling(**options), token.unsqueeze(0))[0]
         torch.testing.assert_close(scored[token], drawn[token], atol=1e-5, rtol=0)
 
 
@@ -180,10 +183,10 @@ def test_rounding_does_not_decide_how_many_equal_tokens_are_kept(options):
 def test_the_nucleus_is_the_same_however_many_tokens_are_looked_at_first(width, monkeypatch):
     torch.manual_seed(0)
     log_p = (2 * torch.randn(20, 50)).log_softmax(-1)
-    nothing, cut = torch.empty((20, 0), dtype=torch.long), Sampling(top_p=0.8)
-    expected = log_policy(log_p, nothing, cut, ends=(0,))
+    cut = Sampling(top_p=0.8)
+    expected = log_policy(log_p, NOTHING, cut)
     monkeypatch.setattr(sampling, "NUCLEUS", width)
-    assert torch.equal(log_policy(log_p, nothing, cut, ends=(0,)), expected)
+    assert torch.equal(log_policy(log_p, NOTHING, cut), expected)
     kept = expected > BLOCKED
     mass, smallest = (log_p.exp() * kept).sum(-1), log_p.masked_fill(~kept, math.inf).amin(-1).exp()
     assert (mass >= 0.8 - 1e-6).all()
@@ -204,9 +207,7 @@ def test_another_model_scores_what_it_would_have_cut(kind, tmp_path):
     assert scored.min() > -100
     scored.sum().backward()
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters() if parameter.grad is not None)
-    first = log_policy(
-        torch.tensor([[0.6, 0.3, 0.1]]).log(), ids[:1, :0], Sampling(top_k=1), (0,), (), torch.tensor([2])
-    )
+    first = log_policy(torch.tensor([[0.6, 0.3, 0.1]]).log(), NOTHING, Sampling(top_k=1), torch.tensor([2]))
     torch.testing.assert_close(first.exp(), torch.tensor([[6 / 7, 0.0, 1 / 7]]))
 
 
@@ -224,7 +225,7 @@ def test_a_model_that_expects_little_but_the_unknown_word_agrees_with_itself():
 def test_a_blocked_text_may_end():
     log_p = torch.log(torch.tensor([[0.5, 0.5, 0.0]]))
     log_p = log_p.clamp(min=sampling.NEVER)
-    left = sampling.allowed(log_p, torch.tensor([[0, 1]]), Sampling(block_ngrams=1), ends=(2,))
+    left = sampling.allowed(log_p, Forbidden.after(torch.tensor([[0, 1]]), Sampling(block_ngrams=1), ends=(2,)))
     assert left.isfinite().tolist() == [[False, False, True]]
     assert math.isinf(BLOCKED)
 

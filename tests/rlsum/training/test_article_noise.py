@@ -63,7 +63,7 @@ def test_they_are_drawn_with_the_models_probabilities():
     with torch.no_grad():
         encoded = model.encode(batch)
         out, _ = model.step(encoded, model.start(encoded), model.embed(torch.tensor([BOS])))
-        p = model.distribution(encoded, out, model.word_columns())[0]
+        p = model.words(encoded, out).p(model.word_columns())[0]
     p[UNK] = 0.0  # never drawn
     torch.testing.assert_close(torch.bincount(first, minlength=len(p)) / 20_000, p / p.sum(), atol=0.012, rtol=0)
 
@@ -71,17 +71,16 @@ def test_they_are_drawn_with_the_models_probabilities():
 def seq2seq(folder):
     """A T5 and a batch of articles."""
     from rlsum.data.subwords import Subwords
-    from rlsum.models.decoding import Decoding
     from rlsum.models.pretrained import loading
+    from rlsum.models.pretrained.options import Seq2SeqConfig
     from rlsum.models.pretrained.seq2seq import Seq2Seq
-    from rlsum.models.sizes import Seq2SeqConfig
 
     pretrained.save(folder / "t5", "t5")
     origin = str(folder / "t5")
     words = Subwords(loading.load_tokenizer(origin), "", " ")
     network = loading.load_network(origin, False)
     section = Seq2SeqConfig(kind="seq2seq", pretrained=origin)
-    model = Seq2Seq(section, network, loading.load_config(origin), words, Decoding()).eval()
+    model = Seq2Seq(section, network, loading.load_config(origin), words).eval()
     import datasets
 
     rows = datasets.Dataset.from_dict(tiny.rows(pretrained.NEWS))

@@ -7,6 +7,7 @@ import torch
 from claimed import claimed
 
 from rlsum.config import ConfigError
+from rlsum.data.vocabulary import VOCABULARY
 from rlsum.training import build, checkpoint
 from rlsum.training.checkpoint import CheckpointError, Progress
 
@@ -83,15 +84,15 @@ def test_weights_that_lack_a_parameter_are_refused(tmp_path):
 
 def test_a_word_list_of_another_length_than_the_weights_is_refused(tmp_path):
     saved(tmp_path)
-    with (tmp_path / checkpoint.VOCABULARY).open("a") as file:
+    with (tmp_path / VOCABULARY).open("a") as file:
         file.write("extra\t1\n")
-    with pytest.raises(CheckpointError, match=r"weights do not fit config\.yaml and vocab\.txt"):
+    with pytest.raises(CheckpointError, match=r"weights do not fit config\.yaml and its words"):
         build.load_model(checkpoint.find(tmp_path))
 
 
 def test_a_crash_while_the_word_list_is_written_leaves_the_old_one(tmp_path, monkeypatch):
     model = saved(tmp_path)
-    before = (tmp_path / checkpoint.VOCABULARY).read_bytes()
+    before = (tmp_path / VOCABULARY).read_bytes()
 
     def half(self, path):
         path.write_text("<pad>\t0\n<un")
@@ -100,7 +101,7 @@ def test_a_crash_while_the_word_list_is_written_leaves_the_old_one(tmp_path, mon
     monkeypatch.setattr(type(model.vocabulary), "save", half)
     with pytest.raises(RuntimeError, match="crash"):
         checkpoint.create(tmp_path, tiny.config("r"), model, {})
-    assert (tmp_path / checkpoint.VOCABULARY).read_bytes() == before
+    assert (tmp_path / VOCABULARY).read_bytes() == before
 
 
 def test_what_is_not_finite_is_stored_as_null(tmp_path):

@@ -12,10 +12,9 @@ import torch
 
 from rlsum.data.subwords import Subwords
 from rlsum.data.vocabulary import EOS, PAD, UNK
-from rlsum.models.decoding import Decoding
 from rlsum.models.pretrained import loading
+from rlsum.models.pretrained.options import Seq2SeqConfig
 from rlsum.models.pretrained.seq2seq import Seq2Seq
-from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.models.summarizer import Tokens
 from rlsum.training.reward_losses import PolicyGradient
 from rlsum.training.update import Rollout
@@ -87,7 +86,7 @@ def seq2seq(folder):
     network, sizes = loading.load_network(name, False), loading.load_config(name)
     end = network.generation_config.eos_token_id
     network.generation_config.suppress_tokens = [n for n in range(sizes.vocab_size) if n not in (*words, end)]
-    model = Seq2Seq(Seq2SeqConfig(pretrained=name), network, sizes, Subwords(loading.load_tokenizer(name)), Decoding())
+    model = Seq2Seq(Seq2SeqConfig(pretrained=name), network, sizes, Subwords(loading.load_tokenizer(name)))
     return model, model.collate(model.read(pretrained.rows(pretrained.NEWS[:1]), 64, 20)[:1]), words, end, -100
 
 

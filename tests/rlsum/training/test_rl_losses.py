@@ -216,7 +216,7 @@ def test_the_entropy_logged_is_that_of_the_distributions():
     with torch.no_grad():
         encoded = model.encode(batch)
         out, _ = model.step(encoded, model.start(encoded), model.embed(torch.tensor([BOS])))
-        p = model.distribution(encoded, out, model.word_columns())[0]
+        p = model.words(encoded, out).p(model.word_columns())[0]
         p[UNK] = 0.0  # never drawn
         p /= p.sum()
     assert found == pytest.approx(-(p * p.clamp(min=1e-30).log()).sum().item(), abs=0.03)

@@ -377,7 +377,7 @@ def test_a_start_that_is_gone_or_changed_is_refused(place, tmp_path):
 def test_updates_are_switched_off_to_score_as_the_start_and_on_again(place):
     pytest.importorskip("peft")
     from rlsum.models.pretrained.lora import switched_off
-    from rlsum.models.sizes import Seq2SeqConfig
+    from rlsum.models.pretrained.options import Seq2SeqConfig
     from rlsum.training.start.seq2seq import built
 
     values = settings(place, "bart", "none", model={"lora": {"rank": 2}})

@@ -273,8 +273,8 @@ def test_more_padding_changes_neither_loss_nor_gradient(gamma, length):
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("dropout", [0.0, 0.2])
 def test_every_parameter_moves_in_one_step(gamma, coverage, layers, dropout):
-    from rlsum.models.pointer_generator.network import PointerGenerator
-    from rlsum.models.sizes import PointerGeneratorConfig
+    from rlsum.models.pointer_generator.model import PointerGenerator
+    from rlsum.models.pointer_generator.options import PointerGeneratorConfig
 
     torch.manual_seed(1)
     sizes = PointerGeneratorConfig(

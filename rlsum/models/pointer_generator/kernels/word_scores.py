@@ -29,18 +29,6 @@ class WordColumns:
         self.dtype = precision(weight)
         self.weight, self.bias = packed(weight.detach().to(self.dtype)), bias.detach().float()
 
-    def probabilities(self, features: Tensor, share: Tensor, extra: int) -> Tensor:
-        """Softmax over the words times ``share``, and ``extra`` columns of zeros: (N, H), (N, 1) -> (N, V + extra).
-
-        float32, in one block of memory: at V = 50k each pass over it costs as much as the product.
-        """
-        size = len(self.bias)
-        p = torch.empty(len(features), size + extra, dtype=self.bias.dtype, device=features.device)
-        p[:, size:] = 0.0
-        _, total = self.odds(features, p[:, :size])
-        p[:, :size].mul_(share / total.unsqueeze(1))
-        return p
-
     def odds(self, features: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:
         """Write exp(logit - highest logit) of N tokens to ``out`` (N, V); return the highest and the total, both (N,).
 

@@ -95,7 +95,7 @@ def decoder_distributions(model, batch, target):
     state, found = model.start(encoded), []
     for word in model.embed(model._inputs(target)).unbind(1):
         out, state = model.step(encoded, state, word)
-        found.append(model.distribution(encoded, out, model.word_columns()))
+        found.append(model.words(encoded, out).p(model.word_columns()))
     return torch.stack(found, 1)
 
 
@@ -415,7 +415,7 @@ def test_an_impossible_word_gives_a_finite_score_and_gradient():
 
 @torch.no_grad()
 def test_coverage_switched_on_late_starts_from_the_same_scores():
-    from rlsum.models.pointer_generator.network import PointerGenerator
+    from rlsum.models.pointer_generator.model import PointerGenerator
 
     without, batch = tiny.copier(), tiny.batch()
     late = PointerGenerator(replace(without.config, coverage=True), without.vocabulary).eval()
@@ -443,7 +443,7 @@ def test_copied_words_come_out_in_their_own_articles_surface_form():
 
 
 def test_the_embedding_of_padding_is_zero_and_stays_so():
-    from rlsum.models.pointer_generator.network import PointerGenerator
+    from rlsum.models.pointer_generator.model import PointerGenerator
 
     model, batch = PointerGenerator(tiny.model().config, tiny.vocabulary()), tiny.batch(HARD)
     model(batch, batch.target).log_prob.sum().backward()

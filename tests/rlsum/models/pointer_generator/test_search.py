@@ -11,8 +11,10 @@ import torch
 from scipy import stats
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
-from rlsum.models import execution, sampling
+from rlsum.models import drawing, execution
+from rlsum.models.constraints import repeats as repeats_of
 from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.drawing import draw, most_probable
 from rlsum.models.pointer_generator import search
 from rlsum.models.sampling import NEVER, Drawn, NextWords
 
@@ -376,7 +378,7 @@ def test_no_ngram_repeats_once_blocked(method, n):
 )
 def test_completions_by_hand(history, n, expected):
     both = torch.tensor([[7] * len(history), history], dtype=torch.long)  # another row changes nothing
-    rows, tokens = sampling.repeats(both.view(2, -1), n)
+    rows, tokens = repeats_of(both.view(2, -1), n)
     assert sorted(set(tokens[rows == 1].tolist())) == expected
 
 
@@ -521,15 +523,15 @@ def test_options_out_of_range_are_refused():
 
 @pytest.mark.parametrize("size", [1, 5, 12, 13])
 def test_draws_and_maxima_by_blocks_are_those_of_whole_rows(size, monkeypatch):
-    monkeypatch.setattr(search, "BLOCK", 4)
+    monkeypatch.setattr(drawing, "BLOCK", 4)
     p = torch.rand(200, size, dtype=torch.float64).masked_fill(torch.rand(200, size) < 0.4, 0.0)
     p[:, -1] += 1e-3
     uniform = torch.cat([torch.rand(199, 1, dtype=torch.float64), torch.full((1, 1), 1 - 2.0**-53)])
-    ids, log_prob = search.draw(p, uniform)
+    ids, log_prob = draw(p, uniform)
     expected = torch.searchsorted(p.cumsum(-1), uniform * p.sum(-1, keepdim=True), right=True).squeeze(1)
     assert torch.equal(ids[:-1], expected[:-1])
     assert (p[torch.arange(200), ids] > 0).all()
     torch.testing.assert_close(log_prob, (p[torch.arange(200), ids] / p.sum(-1)).log())
-    assert torch.equal(search.most_probable(p), p.argmax(-1))
+    assert torch.equal(most_probable(p), p.argmax(-1))
     none = p[:0]
-    assert len(search.most_probable(none)) == len(search.draw(none, uniform[:0])[0]) == 0
+    assert len(most_probable(none)) == len(draw(none, uniform[:0])[0]) == 0

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from rlsum.data.vocabulary import EOS, PAD
 from rlsum.models import execution
 from rlsum.models.decoding import Sampling
-from rlsum.models.pointer_generator.unrolling import SharedWeight
+from rlsum.models.pointer_generator.kernels.shared_weight import SharedWeight
 from rlsum.models.sampling import Drawn
 
 CUTS = {

@@ -13,8 +13,8 @@ import torch
 from rlsum.data.subwords import IGNORED, Subwords
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pretrained import loading
+from rlsum.models.pretrained.options import Seq2SeqConfig
 from rlsum.models.pretrained.seq2seq import Seq2Seq
-from rlsum.models.sizes import Seq2SeqConfig
 from rlsum.models.summarizer import Tokens
 from rlsum.training import losses
 from rlsum.training.validation import decode
@@ -39,7 +39,7 @@ def load(folder, smoothed=False, **section) -> Seq2Seq:
     config = Seq2SeqConfig(pretrained=str(folder), **{"dropout": False, **section})
     words = Subwords(loading.load_tokenizer(str(folder)), config.prefix, config.line_break)
     network = loading.load_network(str(folder), bool(config.dropout))
-    return Seq2Seq(config, network, loading.load_config(str(folder)), words, Decoding(max_length=12), smoothed).eval()
+    return Seq2Seq(config, network, loading.load_config(str(folder)), words, smoothed).eval()
 
 
 def batch(model, pairs=tiny.NEWS, max_target=20):
@@ -231,7 +231,7 @@ def test_dropout_acts_where_it_is_wanted_and_never_in_decoding(folders, name):
 
 
 def test_dropout_that_is_switched_off_stays_in_what_is_saved(folders, tmp_path):
-    load(folders["t5"]).save_to(tmp_path)
+    load(folders["t5"]).save_to(tmp_path, {}, Decoding(max_length=12))
     assert json.loads((tmp_path / "config.json").read_text())["dropout_rate"] == 0.1
 
 
