@@ -24,7 +24,7 @@ def here(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("evalute out.jsonl", ["did you mean 'evaluate'", "`rlsum --help`"]),
+        ("evalute out.jsonl", ["did you mean 'evaluate'", "--help`"]),
         ("evaluate", ["missing argument", "for example `rlsum evaluate outputs.jsonl`"]),
         ("evaluate out.jsonl --metric rouge-l", ["--metrics", "for example `rlsum evaluate"]),
         ("evaluate a.txt b.txt", ["as in --references b.txt"]),
