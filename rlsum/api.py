@@ -127,8 +127,9 @@ def evaluate(
     if baseline not in systems:
         known = ", ".join(systems)
         raise UserError(f"{option('baseline', baseline)}: not among the systems; choose one of {known}")
-    scores, scorers, debris = score_systems(systems, scorers, clean, advance)
-    return evaluated(systems, scores, baseline, Resampling(resamples=resamples, seed=seed), scorers, missing, debris)
+    resampling = Resampling(resamples=resamples, seed=seed)
+    scores, used, debris = score_systems(systems, scorers, clean, advance)
+    return evaluated(systems, scores, baseline, resampling, used, missing, debris)
 
 
 def judgments(
@@ -181,8 +182,8 @@ def correlate(
     check_choices(choices, statistics)
     scorers = rewards.from_specs(metrics, language)
     file = None if cache is None else scores_file(default_folder() if cache == "default" else Path(cache))
-    judged, scorers = _cleaned(_judged(data, scorers.values(), layout, lower_is_better), scorers, clean)
-    named = {short: scorers[label] for label, short in short_labels(scorers).items()}
+    judged, used = _cleaned(_judged(data, scorers.values(), layout, lower_is_better), scorers, clean)
+    named = {short: used[label] for label, short in short_labels(used).items()}
     done, total = dict.fromkeys(named, 0), len(judged.rows)
 
     def count(label: str, more: int) -> None:

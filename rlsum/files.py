@@ -87,12 +87,12 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def check_free(name: str, path: Path, overwrite: bool = False) -> None:
+def check_free(name: str, path: Path, overwrite: bool = False, typed: str | None = None) -> None:
     """Raise UserError if ``path``, the argument ``name``, exists without ``overwrite``, is no file, or is not writable.
 
     Creates a missing folder, and a temporary file in it: permissions alone do not tell, least of all to root.
     """
-    given = option(name, path)
+    given = option(name, path, typed)
     try:
         if path.is_file() and not overwrite:
             raise UserError(f"{given}: exists; add {option('overwrite', True)}, or choose another name")

@@ -233,7 +233,7 @@ def simulate(
     sizes = {"train": train, "valid": valid, "test": test}
     vectors_path = out_dir / "vectors.txt.gz"
     for path in (*(out_dir / f"{split}.jsonl" for split in sizes), *([vectors_path] if vectors else [])):
-        check_free("out_dir", path, overwrite)
+        check_free("out_dir", path, overwrite, "OUT_DIR")
     table = {}
     if vectors:
         try:

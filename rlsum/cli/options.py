@@ -120,7 +120,9 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     bounded, in a dataclass of the class's ``EXPLAINED_BY``.
     """
     own = inspect.signature(command, eval_str=True).parameters
-    kinds = {name: one.annotation for name, one in own.items() if dataclasses.is_dataclass(one.annotation)}
+    kinds: dict[str, Any] = {
+        name: one.annotation for name, one in own.items() if dataclasses.is_dataclass(one.annotation)
+    }
     made = {name: [_parameter(field.name, kind) for field in dataclasses.fields(kind)] for name, kind in kinds.items()}
 
     @wraps(command)

@@ -155,9 +155,9 @@ def _faults_of_articles(comparison: Comparison, known: Sequence[Config]) -> Iter
 def _test_articles(comparison: Comparison, config: Config) -> datasets.Dataset:
     """The test articles, read as the configuration of a run says."""
     columns, how = build.reading(config)
-    columns = replace(columns, further_optional=True)
-    options = {"split": comparison.test_split, "limit": comparison.test_limit, "num_proc": config.data.num_proc}
-    return load_corpus(comparison.test_articles, columns, how, **options).rows
+    columns, processes = replace(columns, further_optional=True), config.data.num_proc
+    split, limit = comparison.test_split, comparison.test_limit
+    return load_corpus(comparison.test_articles, columns, how, split=split, limit=limit, num_proc=processes).rows
 
 
 # ---- plan ----------------------------------------------------------------------------------------------------------

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
-
-from rlsum.objective import STRICT
 
 Scaling = Literal["min-max", "standard", "none"]
 
 
-@dataclass(frozen=True, config=STRICT)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class FitOptions:
     """Hyperparameters. Training ends after ``patience`` epochs without a better Pearson in validation."""
 

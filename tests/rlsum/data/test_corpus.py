@@ -181,7 +181,7 @@ def test_broken_csv_rows(tmp_path):
 def test_second_load_comes_from_the_cache_with_the_same_counts(tmp_path, monkeypatch):
     path = write(tmp_path / "x.jsonl", jsonl(STORIES) + b"nonsense\n")
     first = load_corpus(path)
-    monkeypatch.setattr("rlsum.data.corpus.token_lines", lambda *_: pytest.fail("tokenised again"))
+    monkeypatch.setattr("rlsum.data.corpus.Tokens.lines", lambda *_: pytest.fail("tokenised again"))
     monkeypatch.setattr("rlsum.data.sources.clean", lambda *_: pytest.fail("read again"))
     second = load_corpus(path)
     assert second.skipped == first.skipped == {"not JSON": 1}
