@@ -6,7 +6,6 @@ function is a reward wherever the name of one is. Importing this loads nothing h
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -18,13 +17,15 @@ import rlsum.rewards  # first: `rewards` then means ours, whatever else is calle
 from rewards import Description, Reward, describe
 from rewards import from_spec as load
 from rewards.base import Specs
-from rlsum.drafts import drafted
+from rlsum.drafts.drafted import init
 from rlsum.errors import UserError, option
 from rlsum.explain.explained import explain
 from rlsum.generation.job import Generated, generate
 from rlsum.generation.options import Generating
+from rlsum.overrides import File, Overrides, written
 from rlsum.pages.shown import Advance, quiet
 from rlsum.scoring.scored import STANDARD, score
+from rlsum.training.run import train
 
 if TYPE_CHECKING:
     from rewards.references import Lists
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from rlsum.meta_evaluation.scores import Unit
     from rlsum.records import Output
     from rlsum.scoring.evaluation import Evaluation
-    from rlsum.training.run import Run
 
 __all__ = [
     "STANDARD",
@@ -62,29 +62,7 @@ __all__ = [
     "train",
 ]
 
-Overrides = Sequence[str] | Mapping[str, Any]  # ["training.steps=5"] or {"training.steps": 5}
 Texts = Sequence[str]
-File = str | PathLike[str]  # a path, or what `train` and `generate` return
-
-
-def init(
-    data: str | Path,
-    name: str | None = None,
-    *,
-    pretrained: str | None = None,
-    language: str | None = None,
-    source_column: str | None = None,
-    reference_column: str | None = None,
-    reference_lists: Lists | None = None,
-    overwrite: bool = False,
-) -> drafted.Drafted:
-    """Look at articles with summaries, and write configurations for them into this folder; divides a single file.
-
-    ``pretrained``: a model to fine-tune. ``name``: of the run and its files, by default that of ``data``. The columns
-    and the language are seen in the data where they are not given.
-    """
-    columns = source_column, reference_column, reference_lists
-    return drafted.init(Path(data), name, pretrained, language, columns, overwrite)
 
 
 def evaluate(
@@ -228,33 +206,6 @@ def _cleaned(judged: Judgments, scorers: Mapping[str, Reward], clean: bool) -> t
     return replace(judged, rows=rows), all_cleaned(scorers, survey.prefixes)
 
 
-def train(
-    config: File | None = None,
-    overrides: Overrides = (),
-    *,
-    init: File | None = None,
-    resume: File | None = None,
-    auto_resume: bool = False,
-) -> Run:
-    """Train a summarizer by likelihood, or on a reward; ``config`` is a YAML file or a name of `rlsum configs`.
-
-    ``init``: the run or checkpoint to start from. ``resume``: a run to continue where it stopped, with more
-    training.steps if they are given; ``auto_resume``: do so if the folder of the run holds one. A reward may be a
-    function, but not one within another function: the run folder names it.
-
-    >>> drafted = init("articles.csv")
-    >>> run = train(drafted, {"training.steps": 4})
-    >>> def short(candidates):
-    ...     return [-len(text.split()) for text in candidates]
-    >>> shorter = {"objective.reward": short, "training.steps": 2, "training.validate_every": 2}
-    >>> train("articles-rewarded.yaml", shorter, init=run)
-    Run runs/articles-rewarded: 2 updates; best at ..., runs/articles-rewarded/best
-    """
-    from rlsum.training.run import train as trained
-
-    return trained(_path(config), _overrides(overrides), _path(init), _path(resume), auto_resume)
-
-
 def compare(
     config: str | Path | Comparison,
     overrides: Overrides = (),
@@ -274,37 +225,9 @@ def compare(
     from rlsum.compare.running import run
 
     if isinstance(config, str | PathLike):
-        written = _overrides(overrides)
-        if found := next((text for text in written if '"__main__:' in text), None):
+        changes = written(overrides)
+        if found := next((text for text in changes if '"__main__:' in text), None):
             fix = "put the function in a file of its own; cells are processes that start Python anew"
             raise UserError(f"{found}: a function of this script or notebook, which no other process has; {fix}")
-        config = configs.load(Path(config), written)
+        config = configs.load(Path(config), changes)
     return run(config, jobs, report_only, retry, task, timed)
-
-
-def _path(path: File | None) -> Path | None:
-    return None if path is None else Path(path)
-
-
-def _overrides(given: Overrides) -> list[str]:
-    if isinstance(given, Mapping):
-        return [f"{key}={json.dumps(value, default=_written)}" for key, value in given.items()]
-    return list(given)
-
-
-def _written(value: Any) -> Any:
-    """A path or a function as a configuration names it."""
-    from rewards.base import RewardError, resolve
-    from rewards.specs import as_spec
-
-    if isinstance(value, PathLike):
-        return str(Path(value))
-    spec = as_spec(value)  # raises RewardError for anything else
-    try:
-        known = spec.options or resolve(spec.name) is value
-    except RewardError:
-        known = False
-    if known or getattr(value, "written", None):
-        return spec.plain() if spec.options else spec.name
-    fix = "define it in a module, script or notebook, outside of other functions and under its own name"
-    raise UserError(f"{spec.name}: a configuration cannot name this function; {fix}")

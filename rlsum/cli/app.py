@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from rewards.errors import RewardError
 from rlsum import __version__
-from rlsum.cli import (
-    baseline,
-    compare,
-    configs,
-    correlate,
-    data,
-    demo,
-    evaluate,
-    explain,
-    fit_metric,
-    generate,
-    init,
-    rewards,
-    score,
-    train,
-)
+from rlsum.cli import data
 from rlsum.cli.plugins import plugins
 from rlsum.cli.usage import Group, in_one_line
 from rlsum.errors import UserError, command_line
@@ -40,19 +26,13 @@ app = typer.Typer(
 
 
 USER_ERRORS = (UserError, RewardError)
-app.command()(init.init)
-app.command()(configs.configs)
-app.command()(train.train)
-app.command()(generate.generate)
-app.command()(evaluate.evaluate)
-app.command()(score.score)
-app.command()(explain.explain)
-app.command()(rewards.rewards)
-app.command()(baseline.baseline)
-app.command()(fit_metric.fit_metric)
-app.command()(correlate.correlate)
-app.command()(compare.compare)
-app.command()(demo.demo)
+# Each is a function of this name in a file of this name.
+COMMANDS = (
+    *("init", "configs", "train", "generate", "evaluate", "score", "explain"),
+    *("rewards", "baseline", "fit_metric", "correlate", "compare", "demo"),
+)
+for _name in COMMANDS:
+    app.command()(getattr(import_module(f"rlsum.cli.{_name}"), _name))
 app.add_typer(data.app, name="data")
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rlsum.data.look import Look
     from rlsum.drafts.pretrained import Pretrained
 
-PARTS = ("train", "valid", "test")
 ENDS = ("", "-rewarded", "-compare")  # of the names of the configurations
 FEW = 1000  # articles, for a model from nothing
 
@@ -60,33 +59,38 @@ class Drafted:
 
 
 def init(
-    data: Path,
+    data: str | Path,
     name: str | None = None,
+    *,
     pretrained: str | None = None,
     language: str | None = None,
-    columns: tuple[str | None, str | None, Lists | None] = (None, None, None),
+    source_column: str | None = None,
+    reference_column: str | None = None,
+    reference_lists: Lists | None = None,
     overwrite: bool = False,
 ) -> Drafted:
-    """Look at ``data`` and write what `Drafted` says; ``columns``: of articles, of references, what lists in it are.
+    """Look at articles with summaries, and write configurations for them into this folder; divides a single file.
 
-    Raises UserError before anything is written.
+    ``pretrained``: a model to fine-tune. ``name``: of the run and its files, by default that of ``data``. The columns
+    and the language are seen in the data where they are not given. Raises UserError before anything is written.
     """
     from rlsum.data.look import leads, look, overlap, split, splits_of
     from rlsum.drafts import draft
     from rlsum.drafts.pretrained import pretrained as facts
     from rlsum.records import write_outputs
 
+    data = Path(data)
     if not data.exists():
         raise UserError(f"{data}: no such file or folder; give your data, such as articles.csv")
     name = name or re.sub(r"[^\w-]+", "-", data.resolve().name.split(".")[0])
-    folder = Path(f"{name}-data")
-    files = splits_of(data)
-    written = {} if files else {part: folder / f"{part}.jsonl" for part in PARTS}
+    folder, files = Path(f"{name}-data"), splits_of(data)
+    lead = folder / "lead.jsonl"
     start = None if pretrained is None else facts(pretrained)
-    found = look(files.get("train", data), *columns, language)
-    for path in (*(Path(f"{name}{end}.yaml") for end in ENDS), lead := folder / "lead.jsonl", *written.values()):
-        check_free("name", path, overwrite)
+    found = look(files.get("train", data), source_column, reference_column, reference_lists, language)
     parts, by = ({}, "") if files else split(found)
+    written = {part: folder / f"{part}.jsonl" for part in parts}
+    for path in (*(Path(f"{name}{end}.yaml") for end in ENDS), lead, *written.values()):
+        check_free("name", path, overwrite)
     notes = [*_notes(found, start)]
     if files:
         notes += [f"{both:,} articles are in {pair}" for pair, both in overlap(files, found).items()]

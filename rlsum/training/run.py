@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rlsum import config as configs
 from rlsum.config import Config
 from rlsum.errors import option
+from rlsum.overrides import File, Overrides, written
 from rlsum.pages.shown import frame
 from rlsum.readers import jsonl
 
@@ -77,13 +78,29 @@ class Run:
 
 
 def train(
-    config: str | Path | None,
-    overrides: Sequence[str],
-    init: Path | None,
-    resume: Path | None,
-    auto_resume: bool,
+    config: File | None = None,
+    overrides: Overrides = (),
+    *,
+    init: File | None = None,
+    resume: File | None = None,
+    auto_resume: bool = False,
 ) -> Run:
-    """Train, or go on with ``resume``; ``auto_resume`` goes on where the folder of the run holds a state."""
+    """Train a summarizer by likelihood, or on a reward; ``config`` is a YAML file or a name of `rlsum configs`.
+
+    ``init``: the run or checkpoint to start from. ``resume``: a run to continue where it stopped, with more
+    training.steps if they are given; ``auto_resume``: do so if the folder of the run holds one. A reward may be a
+    function, but not one within another function: the run folder names it.
+
+    >>> drafted = init("articles.csv")
+    >>> run = train(drafted, {"training.steps": 4})
+    >>> def short(candidates):
+    ...     return [-len(text.split()) for text in candidates]
+    >>> shorter = {"objective.reward": short, "training.steps": 2, "training.validate_every": 2}
+    >>> train("articles-rewarded.yaml", shorter, init=run)
+    Run runs/articles-rewarded: 2 updates; best at ..., runs/articles-rewarded/best
+    """
+    config, init, resume = (None if path is None else Path(path) for path in (config, init, resume))
+    overrides = written(overrides)
     if resume is not None and init is not None:
         raise configs.ConfigError(
             f"{option('resume', resume)} {option('init', init)}: a resumed run continues from its own state; leave out "
@@ -111,7 +128,7 @@ def train(
     return Run(trainer.run, progress, trainer.stopped)
 
 
-def _resumed(run: Path, config: str | Path | None, overrides: Sequence[str]) -> Config:
+def _resumed(run: Path, config: Path | None, overrides: Sequence[str]) -> Config:
     """The configuration of the run. CONFIG and overrides, if given, must agree with it, but for more updates."""
     from rlsum.training import checkpoint, environment
 
