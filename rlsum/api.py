@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from rewards.references import Lists
     from rlsum.compare.config import Comparison
     from rlsum.compare.running import Compared
+    from rlsum.evaluation.coefficients.statistic import Level
     from rlsum.evaluation.population import Random
     from rlsum.evaluation.significance import TestOption
-    from rlsum.evaluation.weighted import Level, Statistic
     from rlsum.judgments.collection import Judgments
     from rlsum.judgments.columns import JudgmentColumns
     from rlsum.meta_evaluation.grouped import Average
@@ -131,7 +131,7 @@ def correlate(
     layout: JudgmentColumns | None = None,
     lower_is_better: Sequence[str] = (),
     clean: bool = False,
-    statistics: Sequence[Statistic] = ("spearman", "pearson", "kendall"),
+    statistics: Sequence[str] = ("spearman", "pearson", "kendall"),
     level: Level = "pooled",
     average: Average | None = None,
     test: TestOption = "auto",

@@ -13,9 +13,7 @@ from human_eval.report.tables import all_tables, verdict_table
 from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import Analysis
 from rlsum.pages.blocks import Block, Bullets, Heading, section, small_print
-from rlsum.pages.latex import to_latex
-from rlsum.pages.markdown import to_markdown
-from rlsum.pages.page import to_html, write
+from rlsum.pages.formats import file_names, write_report
 
 ROWS = {
     "preferences.csv": results.preference_rows,
@@ -25,7 +23,8 @@ ROWS = {
     "votes.csv": results.vote_rows,
     "errors.csv": error_rows,
 }
-FILES = ("verdict.html", "verdict.md", "verdict.tex", "results.json", "preferences.png", *ROWS)
+CARD = file_names("verdict")
+FILES = (*CARD.values(), "results.json", "preferences.png", *ROWS)
 
 
 def summary(analysis: Analysis) -> list[Block]:
@@ -52,12 +51,6 @@ def card(analysis: Analysis) -> list[Block]:
 
 def write_card(analysis: Analysis, folder: Path) -> None:
     """Write every form of the card, `FILES`, into ``folder``."""
-    blocks = card(analysis)
-    texts = {
-        "verdict.html": to_html(blocks),
-        "verdict.md": to_markdown(blocks) + "\n",
-        "verdict.tex": to_latex(blocks) + "\n",
-        "results.json": results.to_json(analysis) + "\n",
-        **{name: csv_text(rows(analysis)) for name, rows in ROWS.items()},
-    }
-    write(folder, texts, blocks)
+    texts = {name: csv_text(rows(analysis)) for name, rows in ROWS.items()}
+    texts["results.json"] = results.to_json(analysis) + "\n"
+    write_report(folder, CARD, card(analysis), texts)

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation.agreement import Agreement, krippendorff_alpha, pairable, with_interval
+from rlsum.evaluation.coefficients.statistic import Engine
 from rlsum.evaluation.correlation import LEVEL, RESAMPLES
 from rlsum.evaluation.rows import Ids, Ints
-from rlsum.evaluation.weighted import Engine
 
 
 def agreements(

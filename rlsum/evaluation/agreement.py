@@ -11,13 +11,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rlsum.evaluation.coefficients.statistic import Engine
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import LEVEL, RESAMPLES, interval
 from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, check_option, constant, judged_rows, numbered
-from rlsum.evaluation.weighted import Engine, Statistic, engine
 
 Scale = Literal["nominal", "ordinal", "interval"]
 Judges = Literal["named", "anonymous"]
-CoefficientName = Literal["pearson", "spearman", "kendall"]
 
 FEW = 3  # items a judge must share with others: a correlation of two items is always 1 or -1
 
@@ -64,7 +64,7 @@ def judge_ceiling(
     judgments: ArrayLike,
     *,
     judges: Judges,
-    statistic: CoefficientName = "spearman",
+    statistic: str = "spearman",
     inputs: Ids | None = None,
     confidence: float = LEVEL,
     resamples: int = RESAMPLES,
@@ -80,7 +80,8 @@ def judge_ceiling(
     options, judgments that are not a matrix or infinite.
     """
     check_option("judges", judges, Judges)
-    check_option("statistic", statistic, CoefficientName)
+    if (of := named(statistic)).accuracy:
+        raise ValueError(f"statistic={statistic!r} is an accuracy; use a correlation, such as spearman")
     matrix, unit, units = pairable(judgments, inputs)
     result = Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()))
     if not len(matrix):
@@ -91,7 +92,9 @@ def judge_ceiling(
     varied = [rows for rows in parts if len(rows) >= FEW and not (constant(rows.human) or constant(rows.metric))]
     if not varied:
         return replace(result, reason=f"no judge has {FEW} items on which their scores and the others' vary")
-    return with_interval(result, _mean(varied, statistic), unit, units, confidence, resamples, seed)
+    return with_interval(
+        result, _mean([of.engine(rows, "pooled") for rows in varied]), unit, units, confidence, resamples, seed
+    )
 
 
 def pairable(judgments: ArrayLike, inputs: Ids | None) -> tuple[Floats, Ints, int]:
@@ -173,9 +176,7 @@ def _rows(judge: Floats, others: Floats, unit: Ints, units: int) -> Rows:
     return replace(rows, unit=np.repeat(unit, judge.shape[1])[kept], units=units)
 
 
-def _mean(parts: list[Rows], statistic: Statistic) -> Engine:
-    engines = [engine(rows, statistic, "pooled") for rows in parts]
-
+def _mean(engines: list[Engine]) -> Engine:
     def mean(weights: Floats) -> Floats:
         values = np.stack([value(weights) for value in engines])
         defined = ~np.isnan(values)

@@ -12,14 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import kendalltau
 
-from rlsum.evaluation.coefficients import COEFFICIENTS
+from rlsum.evaluation.coefficients.statistic import Engine, Level, Statistic
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.population import Random, counted, population_interval
-from rlsum.evaluation.ranking import soft_pairwise_accuracy, tie_calibrated_accuracy
 from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, check_option, constant, judged_rows
 from rlsum.evaluation.statistics import row_blocks
-from rlsum.evaluation.weighted import LONG, Engine, Level, Statistic, by_unit, check, engine
 
 LEVEL = 0.95
 RESAMPLES = 2_000
@@ -38,7 +36,7 @@ class Correlation:
     population the interval is.
     """
 
-    statistic: Statistic
+    statistic: str
     level: Level
     value: float
     low: float
@@ -56,7 +54,7 @@ def correlate(
     human: ArrayLike,
     metric: ArrayLike,
     *,
-    statistic: Statistic = "spearman",
+    statistic: str = "spearman",
     level: Level = "pooled",
     inputs: Ids | None = None,
     systems: Ids | None = None,
@@ -72,28 +70,29 @@ def correlate(
     ``inputs``, level system ``systems``, random systems both. Raises ValueError for unknown options, missing names,
     vectors of unequal length, infinite scores.
     """
-    check(statistic, level)
+    of = named(statistic)
+    of.check(level)
     needed(level, inputs, systems, random)
     if not 0 < confidence < 1 or resamples < 0:
         raise ValueError(f"confidence={confidence} must lie between 0 and 1, and resamples={resamples} be 0 or more")
     rows = judged_rows(human, metric, inputs, systems)
-    over, left_out = _counts(rows, statistic, level)
+    over, left_out = _counts(rows, of, level)
     nan = float("nan")
     result = Correlation(statistic, level, nan, nan, nan, len(rows), rows.coverage, over, left_out, random=random)
     if reason := why_undefined(rows, level, over):
         return replace(result, reason=reason)
-    value, epsilon = _value(rows, statistic, level)
+    value, epsilon = of.exact(rows, level) or (float(of.engine(rows, level)(np.ones((1, rows.units)))[0]), nan)
     if np.isnan(value):
-        return replace(result, reason=_why_flat(rows, statistic, level))
+        return replace(result, reason=_why_flat(rows, of, level))
     low, high, reason = nan, nan, ""
-    if statistic in COEFFICIENTS and resamples:
+    if of.influence and resamples:
         low, high, reason = population_interval(rows, statistic, level, random, confidence)
     elif random != "inputs":
         reason = f"no interval: {statistic} has none over new systems; use random=inputs"
     elif resamples and (reason := few_inputs(len(np.unique(rows.unit)))):
         pass
     elif resamples:
-        low, high, reason = interval(engine(rows, statistic, level), rows.unit, rows.units, confidence, resamples, seed)
+        low, high, reason = interval(of.engine(rows, level), rows.unit, rows.units, confidence, resamples, seed)
     return replace(result, value=value, epsilon=epsilon, low=low, high=high, reason=reason)
 
 
@@ -126,9 +125,10 @@ def _why_flat(rows: Rows, statistic: Statistic, level: Level) -> str:
         return "the human scores are constant"
     if constant(rows.metric):
         return "the metric's scores are constant"
-    if statistic == "spa":
-        return "no two systems share an input"
-    return f"the {'' if level == 'pooled' else 'mean '}scores of people or of the metric are constant"
+    return (
+        statistic.undefined
+        or f"the {'' if level == 'pooled' else 'mean '}scores of people or of the metric are constant"
+    )
 
 
 def bootstrap_values(statistic: Engine, units: int, resamples: int, seed: int) -> Floats:
@@ -176,21 +176,5 @@ def _counts(rows: Rows, statistic: Statistic, level: Level) -> tuple[int, int]:
     if level == "system":
         return len(np.unique(rows.system)), 0
     sizes = np.bincount(rows.unit, minlength=rows.units)
-    if statistic == "acc-t":
-        defined = int((sizes > 1).sum())
-    else:
-        defined = int((~np.isnan(by_unit(rows, COEFFICIENTS[statistic]))).sum())
+    defined = int((sizes > 1 if "input" in statistic.engines else ~np.isnan(statistic.by_unit(rows))).sum())
     return defined, int((sizes > 0).sum()) - defined
-
-
-def _value(rows: Rows, statistic: Statistic, level: Level) -> tuple[float, float]:
-    """The statistic and, for acc-t, its epsilon."""
-    nan = float("nan")
-    if statistic == "acc-t" and level != "system":
-        calibration = tie_calibrated_accuracy(rows.human, rows.metric, None if level == "pooled" else rows.unit)
-        return calibration.accuracy, calibration.epsilon
-    if statistic == "spa":
-        return soft_pairwise_accuracy(rows.human, rows.metric, rows.unit, rows.system), nan
-    if statistic == "kendall" and level == "pooled" and len(rows) > LONG:
-        return float(kendalltau(rows.human, rows.metric).statistic), nan
-    return float(engine(rows, statistic, level)(np.ones((1, rows.units)))[0]), nan

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from scipy.stats import rankdata
 
-from rlsum.evaluation.coefficients import LONG
-from rlsum.evaluation.rows import Floats, Ints, Rows
-from rlsum.evaluation.weighted import Level, matrices
-
-Shares = tuple[Floats, Floats, Floats]
+from rlsum.evaluation.coefficients.statistic import Level, matrices
+from rlsum.evaluation.coefficients.table import named
+from rlsum.evaluation.rows import Floats, Rows
 
 
 def influence(x: Floats, y: Floats, statistic: str) -> tuple[Floats, Floats]:
@@ -19,7 +14,9 @@ def influence(x: Floats, y: Floats, statistic: str) -> tuple[Floats, Floats]:
 
     The influence (..., n) has mean 0. NaN where a variable is constant.
     """
-    shares, order = SHARES[statistic]
+    known = named(statistic).influence
+    assert known is not None, f"{statistic} has no influence"
+    shares, order = known
     both, across, down = shares(x, y)
     x_mean, y_mean = across.mean(-1, keepdims=True), down.mean(-1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -61,77 +58,3 @@ def mean_slopes(means: Floats) -> tuple[Floats, Floats]:
         unit = centred / length
         value = (unit[0] * unit[1]).sum(-1)
         return value, (unit[::-1] - value[..., None] * unit) / length
-
-
-def _pearson(x: Floats, y: Floats) -> Shares:
-    x, y = (values - values.mean(-1, keepdims=True) for values in (x, y))
-    return x * y, x * x, y * y
-
-
-def _spearman(x: Floats, y: Floats) -> Shares:
-    x_ranks, y_ranks = _Ranks(x), _Ranks(y)
-    f, g = x_ranks.share, y_ranks.share
-    return f * g + x_ranks.above(g) + y_ranks.above(f), f * f + 2 * x_ranks.above(f), g * g + 2 * y_ranks.above(g)
-
-
-def _kendall(x: Floats, y: Floats) -> Shares:
-    n = x.shape[-1]
-    if n > LONG:
-        samples = zip(x.reshape(-1, n), y.reshape(-1, n), strict=True)
-        both = np.stack([concordance(*pair) for pair in samples]).reshape(x.shape) / n
-        across, down = (1 - (ranks.upto - ranks.below) / n for ranks in (_Ranks(x), _Ranks(y)))
-        return both, across, down
-    dx, dy = (np.sign(values[..., :, None] - values[..., None, :]) for values in (x, y))
-    return (dx * dy).mean(-1), (dx * dx).mean(-1), (dy * dy).mean(-1)
-
-
-def concordance(x: Floats, y: Floats) -> Floats:
-    """Of each of n texts: with how many others it is concordant, less discordant; about n sqrt(n) steps."""
-    n, x_ranks, y_ranks = len(x), _Ranks(x), _Ranks(y)
-    side = max(1, round(np.sqrt(n)))  # texts of a block, in the order of x
-    blocks, code = -(-n // side), y_ranks.below
-    sorted_code = code[x_ranks.order]
-    cells = (np.arange(n) // side + 1) * (n + 1) + sorted_code + 1
-    table = np.bincount(cells, minlength=(blocks + 1) * (n + 1)).reshape(blocks + 1, n + 1)
-    table = table.cumsum(0, dtype=np.int32).cumsum(1, dtype=np.int32)  # of the first blocks: texts with a lower y
-    padded = np.append(sorted_code, np.zeros(blocks * side - n, dtype=np.int64)).reshape(blocks, side).T.copy()
-
-    def lower_less_higher(first: Ints) -> Ints:
-        """Among the ``first`` texts by x, how many have a lower y than each text, less those with a higher."""
-        block, rest = np.divmod(first, side)
-        total: Ints = table[block, code] + table[block, y_ranks.upto] - block * side
-        block = np.minimum(block, blocks - 1)
-        for step in range(side):
-            total = total + np.sign(code - padded[step, block]) * (step < rest)
-        return total
-
-    below = lower_less_higher(x_ranks.below)
-    tied = (x_ranks.upto - x_ranks.below).max() > 1
-    upto = lower_less_higher(x_ranks.upto) if tied else below
-    return (below + upto - (y_ranks.below + y_ranks.upto - n)).astype(np.float64)
-
-
-class _Ranks:
-    """Ranks of values (..., n): the share of texts below each, ties half, less the mean of that."""
-
-    def __init__(self, values: Floats) -> None:
-        self.order = np.argsort(values, axis=-1)
-        self.below = rankdata(values, "min", axis=-1).astype(np.int64) - 1
-        self.upto = rankdata(values, "max", axis=-1).astype(np.int64)
-        self.share = (self.below + self.upto) / (2 * values.shape[-1])
-        self.share -= self.share.mean(-1, keepdims=True)
-
-    def above(self, other: Floats) -> Floats:
-        """By how much a text raises the product with ``other``, of mean 0: half the sum above it less that below."""
-        sums = np.cumsum(np.take_along_axis(other, self.order, -1), -1)
-        sums = np.concatenate([np.zeros_like(sums[..., :1]), sums], -1)
-        below, upto = (np.take_along_axis(sums, at, -1) for at in (self.below, self.upto))
-        return -(below + upto) / (2 * other.shape[-1])
-
-
-# Of each coefficient: what a text adds to the covariance and both variances, and of how many texts they are averages.
-SHARES: dict[str, tuple[Callable[[Floats, Floats], Shares], int]] = {
-    "pearson": (_pearson, 1),
-    "spearman": (_spearman, 3),
-    "kendall": (_kendall, 2),
-}

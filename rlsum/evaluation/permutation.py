@@ -7,15 +7,16 @@ correlations. A unit is a row (PERM-BOTH) or, as rows of one input are dependent
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 
-from rlsum.evaluation.coefficients import COEFFICIENTS
+from rlsum.evaluation.coefficients.statistic import Engine, Level
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.rows import Floats, Ints, Rows
 from rlsum.evaluation.statistics import row_blocks
-from rlsum.evaluation.weighted import Engine, Level, Statistic, by_unit, engine
 
 
 class Swapped(NamedTuple):
@@ -28,7 +29,7 @@ class Swapped(NamedTuple):
 
 
 def swapped_differences(
-    first: Rows, second: Rows, statistic: Statistic, level: Level, *, resamples: int, seed: int = 0, exact: bool = True
+    first: Rows, second: Rows, statistic: str, level: Level, *, resamples: int, seed: int = 0, exact: bool = True
 ) -> Swapped:
     """Swap the scores of two metrics on random units of the same rows, from `paired_rows`.
 
@@ -42,9 +43,11 @@ def swapped_differences(
     taken = np.unique(first.unit)
     if not len(taken):
         return Swapped(nan, none, 0, "no input has both metrics defined with scores that vary")
-    ranked = level == "pooled" and statistic in ("spearman", "kendall")
-    statistic = "pearson" if ranked and statistic == "spearman" else statistic
-    value = engine(_doubled(first, second, ranked), statistic, level)
+    of = named(statistic)
+    if level == "pooled" and of.of_ranks:
+        value = of.of_ranks(_doubled(_ranked(first), _ranked(second)))
+    else:
+        value = of.engine(_doubled(first, second, of.scaled), level)
     difference = float(_difference(value, np.zeros((1, first.units)))[0])
     if np.isnan(difference):
         return Swapped(nan, none, len(taken), "the scores of people or of a metric are constant at this level")
@@ -67,23 +70,27 @@ def p_values(difference: float, swaps: Floats) -> tuple[float, float]:
     return (extreme + 1) / total, (greater + 1) / total
 
 
-def defined_in_both(first: Rows, second: Rows, statistic: Statistic) -> tuple[Rows, Rows]:
-    """The rows of the inputs where the statistic is defined for both metrics."""
-    if statistic == "acc-t":
+def defined_in_both(first: Rows, second: Rows, statistic: str) -> tuple[Rows, Rows]:
+    """The rows of the inputs where the statistic is defined for both metrics; all, of one over all inputs at once."""
+    of = named(statistic)
+    if "input" in of.engines:
         return first, second
-    coefficient = COEFFICIENTS[statistic]
-    kept = ~np.isnan(by_unit(first, coefficient) + by_unit(second, coefficient))[first.unit]
+    kept = ~np.isnan(of.by_unit(first) + of.by_unit(second))[first.unit]
     return first.where(kept), second.where(kept)
 
 
-def _doubled(first: Rows, second: Rows, ranked: bool) -> Rows:
-    """The rows of both metrics on one scale, concatenated: units u and u + units are the same input."""
-    scaled = [rankdata(rows.metric) if ranked else rows.metric for rows in (first, second)]
-    metric = np.concatenate([(scores - scores.mean()) / scores.std() for scores in scaled])
-    human = rankdata(first.human) if ranked else first.human
+def _ranked(rows: Rows) -> Rows:
+    return replace(rows, human=rankdata(rows.human), metric=rankdata(rows.metric))
+
+
+def _doubled(first: Rows, second: Rows, scaled: bool = True) -> Rows:
+    """The rows of both metrics, ``scaled`` alike, concatenated: units u and u + units are the same input."""
+    metrics = [
+        (scores - scores.mean()) / scores.std() if scaled else scores for scores in (first.metric, second.metric)
+    ]
     return Rows(
-        human=np.concatenate([human, human]),
-        metric=metric,
+        human=np.concatenate([first.human, second.human]),
+        metric=np.concatenate(metrics),
         unit=np.concatenate([first.unit, first.unit + first.units]),
         units=2 * first.units,
         system=np.concatenate([first.system, second.system]),

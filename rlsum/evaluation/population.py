@@ -8,7 +8,7 @@ those that hold their level in `scripts/calibration/population_tests.py`; where 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,10 +16,10 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from rlsum.evaluation.coefficients import COEFFICIENTS
+from rlsum.evaluation.coefficients.statistic import Fewest, Level, Sampling
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.influence import row_influence
 from rlsum.evaluation.rows import Floats, Ids, Rows
-from rlsum.evaluation.weighted import Level, Statistic, by_unit
 
 Random = Literal["inputs", "systems", "both"]
 MEANING: dict[Random, str] = {
@@ -29,37 +29,7 @@ MEANING: dict[Random, str] = {
 }
 
 
-class Fewest(NamedTuple):
-    """How many systems and inputs an interval and a test need; 0 systems: none is given."""
-
-    interval: int
-    test: int
-    inputs: int = 1
-    test_inputs: int = 1
-
-
-# What is printed. What is not here holds its level nowhere, or was not simulated.
-GIVEN: dict[tuple[str, str], Fewest] = {
-    ("pearson", "system"): Fewest(16, 4, 30, 100),
-    ("pearson", "input"): Fewest(4, 4, 10, 10),
-    ("spearman", "input"): Fewest(4, 4, 10, 10),
-    ("kendall", "input"): Fewest(4, 4, 10, 10),
-    ("pearson", "pooled"): Fewest(1, 1, 30, 30),
-    ("spearman", "pooled"): Fewest(1, 1, 30, 30),
-    ("kendall", "pooled"): Fewest(1, 1, 30, 30),
-}
-NEW: dict[tuple[str, str], Fewest] = {
-    ("pearson", "system"): Fewest(8, 8),
-    ("spearman", "system"): Fewest(16, 16),
-    ("kendall", "system"): Fewest(12, 16),
-    ("pearson", "pooled"): Fewest(0, 24, 30, 30),
-    ("spearman", "pooled"): Fewest(24, 0, 100, 100),
-    ("spearman", "input"): Fewest(24, 0, 100, 100),
-    ("kendall", "input"): Fewest(24, 0, 100, 100),
-}
-
-
-def chosen_random(statistic: Statistic, level: Level, inputs: Sequence[Any], systems: Sequence[Any]) -> Random:
+def chosen_random(statistic: str, level: Level, inputs: Sequence[Any], systems: Sequence[Any]) -> Random:
     """What is random unless the user says: both where systems share inputs and are enough for an interval."""
     crossed = len(set(systems)) < len(systems) > len(set(inputs))
     return "both" if crossed and not why_not(statistic, level, *sizes(inputs, systems, level), "both") else "inputs"
@@ -71,9 +41,10 @@ def sizes(inputs: Ids, systems: Ids, level: Level) -> tuple[int, int]:
     return int(np.median([*texts.values()])) if level == "input" and texts else len(set(systems)), len(texts)
 
 
-def why_not(statistic: Statistic, level: Level, systems: int, inputs: int, random: Random, test: bool = False) -> str:
+def why_not(statistic: str, level: Level, systems: int, inputs: int, random: Random, test: bool = False) -> str:
     """Why no interval or test is given of so many systems and inputs; "" if one is."""
-    fewest = (GIVEN if random == "inputs" else NEW).get((statistic, level), Fewest(0, 0))
+    known = named(statistic)
+    fewest = (known.given if random == "inputs" else known.new).get(level, Fewest())
     needed, over = (fewest.test, fewest.test_inputs) if test else (fewest.interval, fewest.inputs)
     of_whom = "for these systems" if random == "inputs" else "over new systems"
     other = "; use random=inputs"
@@ -96,34 +67,15 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else noun + 's'}"
 
 
-def _fisher(values: Floats) -> Floats:
-    return np.arctanh(np.clip(values, -1 + 1e-12, 1 - 1e-12))
-
-
-def _esscher(tau: Floats, n: int) -> Floats:
-    """Standard deviation of Kendall's tau of n normal pairs (Esscher 1924)."""
-    rho = np.sin(np.pi / 2 * tau)
-    pairs = 1 / 9 - 4 / np.pi**2 * np.arcsin(rho / 2) ** 2
-    return np.sqrt(np.maximum(2 / (n * (n - 1)) * (1 - tau**2 + 2 * (n - 2) * pairs), 0))
-
-
-# A scale of each coefficient, and its standard deviation there, of n independent systems and a true value.
-SCALES: dict[str, tuple[Callable[[Floats], Floats], Callable[[Floats, int], Floats]]] = {
-    "pearson": (_fisher, lambda true, n: 1 / np.sqrt(n - 3 + 0 * true)),
-    "spearman": (_fisher, lambda true, n: np.sqrt((1 + true**2 / 2) / (n - 2))),  # Bonett and Wright 2000: n - 3
-    "kendall": (lambda values: values, _esscher),
-}
-
-
 def deviations(value: Floats, true: Floats, n: int, statistic: str) -> Floats:
     """By how many standard deviations the coefficient of n independent systems exceeds a true one."""
-    scale, spread = SCALES[statistic]
+    scale, spread = _sampling(statistic)
     return (scale(value) - scale(true)) / spread(true, n)
 
 
 def system_interval(value: float, n: int, statistic: str, confidence: float) -> tuple[float, float]:
     """The true values from which the coefficient of ``n`` independent systems, not 1, deviates by chance alone."""
-    scale, spread = SCALES[statistic]
+    scale, spread = _sampling(statistic)
     most = norm.ppf((1 + confidence) / 2)
 
     def beyond(end: float, side: int) -> float:
@@ -131,6 +83,12 @@ def system_interval(value: float, n: int, statistic: str, confidence: float) -> 
         return float(scale(true) + side * most * spread(true, n) - scale(np.asarray(value)))
 
     return brentq(beyond, -1, value, (1,)), brentq(beyond, value, 1, (-1,))
+
+
+def _sampling(statistic: str) -> Sampling:
+    known = named(statistic).sampling
+    assert known is not None, f"{statistic} has no known deviation"
+    return known
 
 
 def system_means(rows: Rows) -> Rows:
@@ -151,7 +109,7 @@ class Spread(NamedTuple):
 
 def power(statistic: str, level: Level, random: Random) -> int:
     """The power of c / (c - 1) by which the variance over c clusters is larger; chosen by simulation."""
-    return 3 if random != "inputs" or (statistic, level) == ("pearson", "pooled") else 1
+    return 3 if random != "inputs" or (named(statistic).normal and level == "pooled") else 1
 
 
 def spread(rows: Rows, value: float, changes: Floats, random: Random, power: int) -> Spread:
@@ -177,18 +135,18 @@ def larger(clusters: int, power: int) -> float:
     return (clusters / (clusters - 1)) ** power if clusters > 1 else np.nan
 
 
-def valued(rows: Rows, statistic: Statistic, level: Level) -> Rows:
+def valued(rows: Rows, statistic: str, level: Level) -> Rows:
     """At level input the rows of inputs with a value, which alone are a sample; else all."""
-    return rows.where(~np.isnan(by_unit(rows, COEFFICIENTS[statistic]))[rows.unit]) if level == "input" else rows
+    return rows.where(~np.isnan(named(statistic).by_unit(rows))[rows.unit]) if level == "input" else rows
 
 
-def estimate(rows: Rows, statistic: Statistic, level: Level, random: Random) -> Spread:
+def estimate(rows: Rows, statistic: str, level: Level, random: Random) -> Spread:
     """A coefficient of rows and its spread."""
     value, changes = row_influence(rows, statistic, level)
     return spread(rows, value, changes, random, power(statistic, level, random))
 
 
-def estimated_difference(first: Rows, second: Rows, statistic: Statistic, level: Level, random: Random) -> Spread:
+def estimated_difference(first: Rows, second: Rows, statistic: str, level: Level, random: Random) -> Spread:
     """The difference of two metrics' coefficients on the same rows, and its spread."""
     (one, changes), (other, others) = (row_influence(rows, statistic, level) for rows in (first, second))
     return spread(first, one - other, changes - others, random, power(statistic, level, random))
@@ -240,14 +198,14 @@ def t_test(found: Spread) -> tuple[float, float]:
     return float(2 * student.sf(abs(t), found.degrees)), float(student.sf(t, found.degrees))
 
 
-def population_interval(rows: Rows, statistic: Statistic, level: Level, random: Random, confidence: float) -> Interval:
+def population_interval(rows: Rows, statistic: str, level: Level, random: Random, confidence: float) -> Interval:
     """The interval of a coefficient over new inputs, new systems or both."""
     rows = valued(rows, statistic, level)
     if reason := why_not(statistic, level, *sizes(rows.unit, rows.system, level), random):
         return no_interval(reason)
     if level == "system" and random != "inputs":
         means = system_means(rows)
-        value = float(COEFFICIENTS[statistic](means.human, means.metric))
+        value = float(named(statistic).of(means.human, means.metric))
         if abs(value) > 1 - 1e-6:
             return no_interval("a perfect correlation has none")
         return Interval(*system_interval(value, len(means), statistic, confidence))

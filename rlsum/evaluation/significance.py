@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from scipy.stats import kurtosis, skew
 from scipy.stats import t as student
 
-from rlsum.evaluation.coefficients import COEFFICIENTS
+from rlsum.evaluation.coefficients.statistic import Level
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import needed, why_undefined
 from rlsum.evaluation.permutation import defined_in_both, p_values, swapped_differences
 from rlsum.evaluation.population import MEANING, Random, estimated_difference, sizes, system_means, t_test, why_not
 from rlsum.evaluation.rows import Floats, Ids, Rows, check_option, constant, paired_rows
 from rlsum.evaluation.statistics import RESAMPLES, with_holm
-from rlsum.evaluation.weighted import Level, Statistic, check
 
 Test = Literal["williams", "permutation", "clustered permutation", "clustered t"]
 TestOption = Literal["auto", "williams", "permutation", "clustered permutation"]
@@ -29,6 +29,7 @@ SYSTEMS = (
     "swaps of inputs at level system reject too often where metrics rate these systems differently: 13 to 20% at 5%"
 )
 RANKED = "Williams' test is for Pearson's r; on rank correlations it rejects somewhat too often"
+REQUESTED = "requested"  # why a test is made that the user named
 SKEWED = 1.0  # skewness above which the level of Williams' test is unreliable
 HEAVY = 3.0  # excess kurtosis above which it is
 
@@ -46,7 +47,7 @@ class MetricTest:
     a: str
     b: str
     test: Test
-    statistic: Statistic
+    statistic: str
     level: Level
     difference: float
     p: float
@@ -63,7 +64,7 @@ def compare_all_metrics(
     human: ArrayLike,
     metrics: Mapping[str, ArrayLike],
     *,
-    statistic: Statistic = "spearman",
+    statistic: str = "spearman",
     level: Level = "pooled",
     inputs: Ids | None = None,
     systems: Ids | None = None,
@@ -80,7 +81,7 @@ def compare_all_metrics(
     (level system) or by a t test clustered by both (`rlsum.evaluation.population`). Raises ValueError for unknown
     options and for a test that the level or the population does not have.
     """
-    check(statistic, level)
+    named(statistic).check(level)
     needed(level, inputs, systems, random)
     check_option("test", test, TestOption)
     if resamples < 1:
@@ -90,36 +91,43 @@ def compare_all_metrics(
     tests, nan = [], float("nan")
     for a, b in combinations(metrics, 2):
         first, second = paired_rows(human, metrics[a], metrics[b], inputs, systems)
-        if random != "inputs":
-            chosen, why = _population_test(statistic, level, random)
-        else:
-            chosen, why = default_test(first, second, statistic, level) if test == "auto" else (test, "requested")
-        result = MetricTest(a, b, chosen, statistic, level, nan, nan, nan, len(first), 0, why)
+        chosen, why = (test, REQUESTED) if test != "auto" else _suited(first, second, statistic, level, random)
+        untested = MetricTest(a, b, chosen, statistic, level, nan, nan, nan, len(first), 0, why)
         if level == "input":
             first, second = defined_in_both(first, second, statistic)
-        count, units = sizes(first.unit, first.system, level)
-        if reason := _undefined(first, second, statistic, level):
-            tests.append(replace(result, reason=reason))
-        elif (random != "inputs" or (test == "auto" and (level == "system" or statistic in COEFFICIENTS))) and (
-            reason := why_not(statistic, level, count, units, random, test=True)
-        ):
-            tests.append(replace(result, units=units if random == "inputs" else count, reason=f"no test: {reason}"))
-        elif chosen == "clustered t":
-            tests.append(_by_t(result, first, second, random))
-        elif random != "inputs":
-            tests.append(_over_systems(result, first, second, resamples, seed))
-        elif chosen == "williams":
-            tests.append(_by_williams(result, first, second))
-        else:
-            tests.append(_by_permutation(result, first, second, resamples, seed))
+        tests.append(_tested(untested, first, second, random, resamples, seed))
     return with_holm(tests)
 
 
-def default_test(first: Rows, second: Rows, statistic: Statistic, level: Level) -> tuple[Test, str]:
+def _suited(first: Rows, second: Rows, statistic: str, level: Level, random: Random) -> tuple[Test, str]:
+    return default_test(first, second, statistic, level) if random == "inputs" else _new(statistic, level, random)
+
+
+def _tested(test: MetricTest, first: Rows, second: Rows, random: Random, resamples: int, seed: int) -> MetricTest:
+    """A test with its result, or with the reason why it has none."""
+    statistic, level = test.statistic, test.level
+    if reason := _undefined(first, second, statistic, level):
+        return replace(test, reason=reason)
+    systems, units = sizes(first.unit, first.system, level)
+    of_clusters = level == "system" or named(statistic).influence is not None
+    calibrated = random != "inputs" or (test.why != REQUESTED and of_clusters)
+    if calibrated and (reason := why_not(statistic, level, systems, units, random, test=True)):
+        return replace(test, units=units if random == "inputs" else systems, reason=f"no test: {reason}")
+    if test.test == "clustered t":
+        return _by_t(test, first, second, random)
+    if random != "inputs":
+        return _over_systems(test, first, second, resamples, seed)
+    if test.test == "williams":
+        return _by_williams(test, first, second)
+    return _by_permutation(test, first, second, resamples, seed)
+
+
+def default_test(first: Rows, second: Rows, statistic: str, level: Level) -> tuple[Test, str]:
     """The test that suits these rows, and why."""
-    if statistic not in COEFFICIENTS:
+    of = named(statistic)
+    if of.influence is None:
         return "clustered permutation", f"whole inputs are swapped; {statistic} has no t test"
-    if (statistic, level) == ("pearson", "pooled"):
+    if of.normal and level == "pooled":
         skewed = _skewed(first, second)
         if skewed and first.repeated:
             return "clustered permutation", f"whole inputs are swapped, as a t test needs normal scores ({skewed})"
@@ -130,11 +138,11 @@ def default_test(first: Rows, second: Rows, statistic: Statistic, level: Level) 
     return "clustered t", "inputs are the independent units"
 
 
-def _population_test(statistic: Statistic, level: Level, random: Random) -> tuple[Test, str]:
+def _new(statistic: str, level: Level, random: Random) -> tuple[Test, str]:
     """The test over systems to come at a level, and its words."""
     if level != "system":
         return "clustered t", f"a t test clustered by systems and by inputs; for {MEANING[random]}"
-    if statistic == "pearson":
+    if named(statistic).normal:
         return "williams", f"systems are the independent units; for {MEANING[random]}"
     return "clustered permutation", f"whole systems are swapped; for {MEANING[random]}"
 
@@ -161,7 +169,7 @@ def _by_williams(result: MetricTest, first: Rows, second: Rows) -> MetricTest:
     _, p_greater, p, reason = williams_test(first, second, statistic)
     with_a, with_b, _ = correlations(first, second, statistic)
     warnings: tuple[str, ...] = (REPEATED,) if first.repeated else ()
-    if statistic != "pearson":
+    if not named(statistic).normal:
         warnings += (RANKED,)
     elif skewed := _skewed(first, second):
         warnings += (f"Williams' test rejects too often where scores are {skewed}",)
@@ -171,9 +179,9 @@ def _by_williams(result: MetricTest, first: Rows, second: Rows) -> MetricTest:
 
 def _by_permutation(result: MetricTest, first: Rows, second: Rows, resamples: int, seed: int) -> MetricTest:
     warnings: tuple[str, ...] = ()
-    if result.statistic == "pearson" and far_from_normal(first.metric) != far_from_normal(second.metric):
+    if named(result.statistic).normal and far_from_normal(first.metric) != far_from_normal(second.metric):
         warnings = (UNLIKE,)
-    if result.level == "system" and result.why == "requested":
+    if result.level == "system" and result.why == REQUESTED:
         warnings += (SYSTEMS,)
     if result.test == "permutation":
         if result.level == "input":
@@ -195,9 +203,9 @@ def _skewed(first: Rows, second: Rows) -> str:
     return f"skewed or heavy-tailed: {', '.join(skewed)}" if skewed else ""
 
 
-def _undefined(first: Rows, second: Rows, statistic: Statistic, level: Level) -> str:
-    if (statistic, level) == ("acc-t", "pooled"):
-        return "acc-t has no test over all rows; compare metrics at level='input'"
+def _undefined(first: Rows, second: Rows, statistic: str, level: Level) -> str:
+    if level in named(statistic).untested:
+        return f"{statistic} has no test over all rows; compare metrics at level='input'"
     if first.judged and not len(first):
         if level == "input":
             return "no input has two rows on which the scores of people and of both metrics vary"
@@ -246,7 +254,7 @@ def williams_test(first: Rows, second: Rows, statistic: str) -> Williams:
     Raises ValueError for another statistic.
     """
     nan = float("nan")
-    if statistic not in ("pearson", "spearman"):
+    if not named(statistic).williams:
         raise ValueError(f"statistic={statistic!r} has no Williams' test; use pearson, spearman or a permutation")
     if len(first) <= 3:
         return Williams(nan, nan, nan, f"{len(first)} rows have both metrics; Williams' test needs more than 3")
@@ -260,9 +268,9 @@ def williams_test(first: Rows, second: Rows, statistic: str) -> Williams:
 
 def correlations(first: Rows, second: Rows, statistic: str) -> tuple[float, float, float]:
     """r of people and the first metric, of people and the second, and of the two metrics."""
-    coefficient = COEFFICIENTS[statistic]
+    of = named(statistic).of
     pairs = ((first.human, first.metric), (second.human, second.metric), (first.metric, second.metric))
-    r12, r13, r23 = (float(coefficient(x, y)) for x, y in pairs)
+    r12, r13, r23 = (float(of(x, y)) for x, y in pairs)
     return r12, r13, r23
 
 

@@ -11,27 +11,25 @@ import numpy as np
 
 from rlsum.errors import UserError, option
 from rlsum.evaluation.agreement import Agreement, judge_ceiling, krippendorff_alpha
+from rlsum.evaluation.coefficients.statistic import Level
+from rlsum.evaluation.coefficients.table import DEFAULT, named
 from rlsum.evaluation.correlation import correlate, few_inputs
 from rlsum.evaluation.population import Random, chosen_random
 from rlsum.evaluation.rows import Ints, check_option, members
 from rlsum.evaluation.significance import MetricTest, TestOption, compare_all_metrics
-from rlsum.evaluation.weighted import Level, Statistic, check
 from rlsum.meta_evaluation.grouped import AVERAGES, Choices, GroupedCorrelation, compare_within, correlate_within
 from rlsum.meta_evaluation.scores import ScoreTable
-
-STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson", "kendall")
-CEILINGS = ("pearson", "spearman", "kendall")  # statistics of one judge against the others
 
 
 @dataclass(frozen=True)
 class Result:
     """One statistic: label -> correlation (metrics, then lengths), the tests of all pairs of labels, the ceiling.
 
-    ``ceiling`` is None without single judges' scores, and for statistics outside ``CEILINGS``. ``random``: the
+    ``ceiling`` is None without single judges' scores, and for accuracies. ``random``: the
     population of intervals and tests.
     """
 
-    statistic: Statistic
+    statistic: str
     level: Level
     correlations: Mapping[str, GroupedCorrelation]
     tests: tuple[MetricTest, ...]
@@ -54,10 +52,8 @@ class Results:
     alpha: Agreement | None = None
 
 
-def meta_evaluate(
-    table: ScoreTable, statistics: Sequence[Statistic] = STATISTICS, choices: Choices | None = None
-) -> Results:
-    """All ``statistics`` of the columns; spa is always at level system. Raises ValueError for unknown options."""
+def meta_evaluate(table: ScoreTable, statistics: Sequence[str] = DEFAULT, choices: Choices | None = None) -> Results:
+    """All ``statistics`` of the columns, each at a level that it has. Raises ValueError for unknown options."""
     choices, alpha = choices or Choices(), None
     if table.judges is not None:
         few = few_inputs(len(set(table.inputs)))
@@ -67,14 +63,14 @@ def meta_evaluate(
     return Results(table, choices, tuple(evaluate(table, name, choices) for name in statistics), alpha)
 
 
-def check_choices(choices: Choices, statistics: Sequence[Statistic]) -> None:
+def check_choices(choices: Choices, statistics: Sequence[str]) -> None:
     """Raise UserError for a test or a population that the level, the statistics or the groups do not have.
 
     Raises ValueError for an unknown one.
     """
     test, random = choices.test, choices.random
     for statistic in statistics:
-        check(statistic, level_of(statistic, choices))
+        named(statistic).check(level_of(statistic, choices))
     check_option("random", random or "inputs", Random)
     check_option("test", test, TestOption)
     if choices.average not in (None, *AVERAGES):
@@ -90,7 +86,7 @@ def check_choices(choices: Choices, statistics: Sequence[Statistic]) -> None:
         raise UserError(
             f"{option('test', test)}: within groups, only 'clustered permutation' is available; leave it out"
         )
-    if test == "williams" and (choices.level != "pooled" or not set(statistics) <= {"spearman", "pearson"}):
+    if test == "williams" and (choices.level != "pooled" or not all(named(name).williams for name in statistics)):
         needed = f"{option('level', 'pooled')} and of the statistics only pearson and spearman"
         raise UserError(f"{option('test', test)}: needs {needed}; leave it out")
     if test == "permutation" and choices.level == "input":
@@ -103,22 +99,24 @@ def swaps(table: ScoreTable, choices: Choices) -> int:
     return max(choices.resamples, 100 * math.comb(len(table.columns), 2))
 
 
-def level_of(statistic: Statistic, choices: Choices) -> Level:
-    """The level of a statistic: that of ``choices``, but always system for spa."""
-    return "system" if statistic == "spa" else choices.level
+def level_of(statistic: str, choices: Choices) -> Level:
+    """The level of a statistic: that of ``choices``, if the statistic has it."""
+    levels = named(statistic).levels
+    return choices.level if choices.level in levels else levels[0]
 
 
-def random_of(table: ScoreTable, statistic: Statistic, choices: Choices) -> Random:
+def random_of(table: ScoreTable, statistic: str, choices: Choices) -> Random:
     """What is random: that of ``choices``, else inputs for a requested test and within groups, else by the systems."""
     if choices.average is not None or (choices.random is None and choices.test != "auto"):
         return "inputs"
     return choices.random or chosen_random(statistic, level_of(statistic, choices), table.inputs, table.systems)
 
 
-def evaluate(table: ScoreTable, statistic: Statistic, choices: Choices) -> Result:
+def evaluate(table: ScoreTable, statistic: str, choices: Choices) -> Result:
     """One statistic of all columns."""
     level = level_of(statistic, choices)
-    ceiling = _ceiling(table, statistic, choices) if table.judges is not None and statistic in CEILINGS else None
+    judged = table.judges is not None and not named(statistic).accuracy
+    ceiling = _ceiling(table, statistic, choices) if judged else None
     options: dict[str, Any] = {"statistic": statistic, "level": level, "seed": choices.seed}
     options |= {"inputs": table.inputs, "systems": table.systems}
     random = random_of(table, statistic, choices)

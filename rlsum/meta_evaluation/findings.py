@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from rlsum.errors import option
-from rlsum.evaluation.coefficients import COEFFICIENTS
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import counted
 from rlsum.evaluation.significance import MetricTest
@@ -152,7 +152,7 @@ def _highest(labels: Sequence[str], metrics: Mapping[str, Correlation], result: 
     else:
         said = f"{joined(best)} {'all ' if len(best) == len(metrics) > 2 else ''}reach {top}"
         said += "" if len(best) == len(metrics) else ", the highest value"
-    if result.statistic in COEFFICIENTS:
+    if not named(result.statistic).accuracy:
         found = [metrics[label] for label in best]
         if all(each.value < 0 for each in found):
             said += "; a value below 0 is disagreement with people"

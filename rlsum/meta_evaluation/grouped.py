@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rlsum.evaluation.coefficients import COEFFICIENTS
+from rlsum.evaluation.coefficients.statistic import Level
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import RESAMPLES, Correlation, bootstrap_values, correlate, percentiles
 from rlsum.evaluation.permutation import Swapped, defined_in_both, p_values, swapped_differences
 from rlsum.evaluation.population import (
@@ -29,7 +30,6 @@ from rlsum.evaluation.population import (
 from rlsum.evaluation.rows import Floats, Ints, Rows, constant, judged_rows, members, paired_rows
 from rlsum.evaluation.significance import MetricTest, TestOption
 from rlsum.evaluation.statistics import with_holm
-from rlsum.evaluation.weighted import Level, Statistic, engine
 from rlsum.meta_evaluation.scores import ScoreTable
 
 Average = Literal["groups", "rows"]
@@ -67,7 +67,7 @@ class GroupedCorrelation:
 
 
 def correlate_within(
-    table: ScoreTable, label: str, statistic: Statistic, level: Level, choices: Choices
+    table: ScoreTable, label: str, statistic: str, level: Level, choices: Choices
 ) -> GroupedCorrelation:
     """`correlate` within each group of rows, and the average; groups are independent samples of inputs."""
     resamples, seed = choices.resamples, choices.seed
@@ -81,16 +81,18 @@ def correlate_within(
             rows = judged_rows(*scores, **names)
             kept = np.unique(rows.unit)
             rows = replace(rows, unit=np.searchsorted(kept, rows.unit), units=len(kept))
-            if statistic in COEFFICIENTS:
+            if named(statistic).influence:
                 spreads[group] = estimate(valued(rows, statistic, level), statistic, level, "inputs")
             else:
-                draws[group] = bootstrap_values(engine(rows, statistic, level), rows.units, resamples, seed + number)
+                draws[group] = bootstrap_values(
+                    named(statistic).engine(rows, level), rows.units, resamples, seed + number
+                )
     return _averaged(correlations, draws, spreads, len(table), choices.average)
 
 
-def compare_within(table: ScoreTable, statistic: Statistic, level: Level, choices: Choices) -> list[MetricTest]:
+def compare_within(table: ScoreTable, statistic: str, level: Level, choices: Choices) -> list[MetricTest]:
     """The average difference of each pair of columns: a t test, or swaps of whole inputs for acc-t and spa; Holm."""
-    if statistic in COEFFICIENTS and choices.test == "auto":
+    if named(statistic).influence and choices.test == "auto":
         return with_holm([_by_t(table, a, b, statistic, level, choices) for a, b in combinations(table.columns, 2)])
     groups = list(members(table.groups).values())
     swapped = choices.test != "auto" or level != "system"
@@ -123,7 +125,7 @@ def compare_within(table: ScoreTable, statistic: Statistic, level: Level, choice
     return with_holm(tests)
 
 
-def _by_t(table: ScoreTable, a: str, b: str, statistic: Statistic, level: Level, choices: Choices) -> MetricTest:
+def _by_t(table: ScoreTable, a: str, b: str, statistic: str, level: Level, choices: Choices) -> MetricTest:
     """The t test of an average difference, each group with a standard error of its own."""
     parts, weights, left_out, equal, nan = [], [], 0, 0, float("nan")
     test = MetricTest(a, b, "clustered t", statistic, level, nan, nan, nan, len(table), 0, "")
@@ -150,7 +152,7 @@ def _by_t(table: ScoreTable, a: str, b: str, statistic: Statistic, level: Level,
     return replace(test, why=why, difference=mean.value, p=p, p_greater=p_greater, units=units, reason=reason)
 
 
-def _difference(first: Rows, second: Rows, statistic: Statistic, level: Level) -> tuple[int, Spread | None, str]:
+def _difference(first: Rows, second: Rows, statistic: str, level: Level) -> tuple[int, Spread | None, str]:
     """The rows of a group and its difference, None if undefined; or why a test of so few does not hold its level."""
     if level == "input":
         first, second = defined_in_both(first, second, statistic)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,15 +14,13 @@ from rlsum.meta_evaluation.findings import findings, material, verdict, warnings
 from rlsum.meta_evaluation.pictures import heat_map, scatter
 from rlsum.meta_evaluation.tables import correlation_table, group_table, matrix_table, pairs_table
 from rlsum.pages.blocks import Block, Bullets, Fold, Heading, section, signature_section, small_print
-from rlsum.pages.latex import to_latex
-from rlsum.pages.markdown import to_markdown
-from rlsum.pages.page import to_html, write
+from rlsum.pages.formats import csv_text, file_names, write_report
 from rlsum.pages.shown import Shown, frame
 from rlsum.pages.table import Table
 from rlsum.records import finite
 
-ROWS = ("correlations.csv", "tests.csv", "scores.csv")
-FILES = ("report.html", "report.md", "report.tex", "report.json", *ROWS)
+REPORT = file_names()
+FILES = (*REPORT.values(), "report.json", "correlations.csv", "tests.csv", "scores.csv")
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,7 +42,13 @@ class MetaEvaluation(Shown, Results):
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write the report into ``folder`` as HTML, Markdown, LaTeX, CSV, JSON and pictures; returns the paths."""
-        return write_report(self, Path(folder))
+        texts = {
+            "report.json": to_json(self) + "\n",
+            "correlations.csv": csv_text(correlation_rows(self)),
+            "tests.csv": csv_text(significance_rows(self)),
+            "scores.csv": csv_text(score_rows(self)),
+        }
+        return write_report(Path(folder), REPORT, report(self), texts, paper=summary(self))
 
 
 def summary(evaluation: Results, long_signatures: bool = True) -> list[Block]:
@@ -77,22 +79,6 @@ def report(evaluation: Results) -> list[Block]:
         *section("Between metrics", *map(heat_map, tested), *pairs),
         *signature_section(_signatures(evaluation)),
     ]
-
-
-def write_report(evaluation: Results, folder: Path) -> list[Path]:
-    """Write every form of the report, and the pictures as PNG, into ``folder``; returns the paths."""
-    blocks = report(evaluation)
-    texts = {
-        "report.html": to_html(blocks),
-        "report.md": to_markdown(blocks) + "\n",
-        "report.tex": to_latex(summary(evaluation)) + "\n",
-        "report.json": to_json(evaluation) + "\n",
-    }
-    written = write(folder, texts, blocks)
-    for name, rows in zip(ROWS, (correlation_rows, significance_rows, score_rows), strict=True):
-        with (folder / name).open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows(rows(evaluation))
-    return [*written, *(folder / name for name in ROWS)]
 
 
 def _correlations(evaluation: Results) -> list[Table]:
@@ -174,14 +160,9 @@ def score_rows(evaluation: Results) -> Iterator[Sequence[Any]]:
     yield ("group", "id", "system", f"human: {table.score}", *table.columns)
     columns = [table.human, *(column.scores for column in table.columns.values())]
     for (group, name), system, *values in zip(table.inputs, table.systems, *columns, strict=True):
-        yield group, name, system, *(_value(float(value)) for value in values)
+        yield group, name, system, *map(float, values)
 
 
 def _values(result: object, fields: Sequence[str]) -> list[Any]:
     """The named fields, "" for those it lacks."""
-    return [_value(getattr(result, name, "")) for name in fields]
-
-
-def _value(value: Any) -> Any:
-    """A value for CSV: "" for NaN."""
-    return "" if isinstance(value, float) and math.isnan(value) else value
+    return [getattr(result, name, "") for name in fields]

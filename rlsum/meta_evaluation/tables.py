@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 
 from rlsum.evaluation.agreement import Agreement
-from rlsum.evaluation.coefficients import COEFFICIENTS
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import MEANING, Random
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import Result, Results
 from rlsum.meta_evaluation.findings import ALPHA, number, verdict
-from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, p_text
+from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, joined, p_text
 
 CEILING, AGREEMENT = "judges: one against the others", "judges: Krippendorff's alpha"
 BOLD = "Bold: the 95% interval does not include 0 (accuracies are never bold)."
@@ -61,8 +61,8 @@ def _intervals(evaluation: Results) -> list[str]:
     for random, statistics in names.items():
         whose = "" if len(names) == 1 else f" of {', '.join(statistics)}"
         how = "clustered by inputs"
-        if not set(statistics) <= set(COEFFICIENTS):
-            how += f"; acc-t and spa: {_bootstrap(evaluation)}"
+        if drawn := [name for name in statistics if named(name).influence is None]:
+            how += f"; {joined(drawn)}: {_bootstrap(evaluation)}"
         if random != "inputs":
             how = "over systems" if choices.level == "system" else "clustered by systems and by inputs"
         lines.append(f"Beneath each metric's value{whose}: its 95% interval for {MEANING[random]} ({how}).")
@@ -165,7 +165,7 @@ def _cell(estimate: Correlation | Agreement | None) -> Cell:
     """A value and its interval, bold where that excludes 0: no agreement (of accuracies, .5 is none)."""
     if estimate is None or math.isnan(estimate.value):
         return Cell(UNDEFINED)
-    accuracy = isinstance(estimate, Correlation) and estimate.statistic not in COEFFICIENTS
+    accuracy = isinstance(estimate, Correlation) and named(estimate.statistic).accuracy
     mark = (estimate.low > 0 or estimate.high < 0) and not accuracy
     low, high = number(estimate.low), number(estimate.high)
     shown = f"{low} to {high}" if estimate.low < 0 else f"{low}{DASH}{high}"

@@ -21,7 +21,8 @@ from rewards.encoding import loading as encoders
 from rewards.errors import RewardError
 from rewards.specs import Spec
 from rlsum.errors import UserError
-from rlsum.evaluation.coefficients import kendall, pearson
+from rlsum.evaluation.coefficients.kendall import kendall
+from rlsum.evaluation.coefficients.pearson import pearson
 from rlsum.evaluation.rows import members
 from rlsum.files import sync, write_atomically
 from rlsum.metric_fitting.examples import JudgedExample, Scale, check_varied, content

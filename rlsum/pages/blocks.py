@@ -27,7 +27,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Contents:
-    """Links to the sections of an HTML page; other formats leave them out."""
+    """Links to the sections of an HTML page, whose tables can be sorted then; other formats leave them out."""
 
 
 @dataclass(frozen=True)

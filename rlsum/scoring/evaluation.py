@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,9 +16,7 @@ from rewards.text.identification import read_as_english
 from rlsum.errors import option
 from rlsum.evaluation.statistics import Interval
 from rlsum.pages.blocks import Block, Bullets, Heading, section, signature_section
-from rlsum.pages.latex import to_latex
-from rlsum.pages.markdown import to_markdown
-from rlsum.pages.page import to_html, write
+from rlsum.pages.formats import csv_text, file_names, write_report
 from rlsum.pages.pictures.drawing import COLOURS, Mode, Picture, drawn, short_name
 from rlsum.pages.shown import Shown, frame
 from rlsum.records import Output, finite
@@ -31,8 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Means = Mapping[str, Mapping[str, Interval]]  # system -> metric or property -> mean with interval
-SCORES, DIFFERENCES, PICTURE = "scores.csv", "differences.csv", "differences.png"
-FILES = ("report.html", "report.md", "report.tex", "report.json", SCORES, DIFFERENCES, PICTURE)
+PICTURE, REPORT = "differences.png", file_names()
+FILES = (*REPORT.values(), "report.json", "scores.csv", "differences.csv", PICTURE)
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,17 +107,12 @@ class Evaluation(Shown):
             *signature_section(self.signatures.values()),
         ]
         texts = {
-            "report.html": to_html(blocks),
-            "report.md": to_markdown(blocks) + "\n",
-            "report.tex": to_latex(tables) + "\n",
             "report.json": to_json(self) + "\n",
+            "scores.csv": csv_text(score_rows(self)),
+            "differences.csv": csv_text(difference_rows(self)),
         }
         (folder / PICTURE).unlink(missing_ok=True)  # of an earlier report
-        written = write(folder, texts, blocks)
-        for name, rows in ((SCORES, score_rows(self)), (DIFFERENCES, difference_rows(self))):
-            with (folder / name).open("w", encoding="utf-8", newline="") as file:
-                csv.writer(file).writerows([["" if value != value else value for value in row] for row in rows])
-        return [*written, folder / SCORES, folder / DIFFERENCES]
+        return write_report(folder, REPORT, blocks, texts)
 
 
 def evaluate(

@@ -20,7 +20,7 @@ from numpy.random import Generator
 from scipy.stats import rankdata
 
 from calibration.preference import print_table
-from rlsum.evaluation.coefficients import pearson
+from rlsum.evaluation.coefficients.pearson import pearson
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.significance import williams
 from rlsum.pages.pictures.curves import Curve, Panel, picture

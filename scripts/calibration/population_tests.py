@@ -29,15 +29,16 @@ from numpy.random import Generator
 from scipy.stats import norm, rankdata
 from scipy.stats import t as student
 
-from rlsum.evaluation.coefficients import COEFFICIENTS, pearson
+from rlsum.evaluation.coefficients.pearson import pearson
+from rlsum.evaluation.coefficients.statistic import Level
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.influence import influence, mean_slopes
 from rlsum.evaluation.population import Random, deviations, larger, power, why_not
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.significance import williams
-from rlsum.evaluation.weighted import Level, Statistic
 from rlsum.files import write_atomically
 
-STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall")
+STATISTICS: tuple[str, ...] = ("pearson", "spearman", "kendall")
 INPUTS = (10, 30, 100, 300)
 ALPHA = 0.05
 SHARED = 25  # data sets of the same given systems
@@ -92,7 +93,7 @@ class Cell:
 
     random: Random
     level: Level
-    statistic: Statistic
+    statistic: str
     world: int
     systems: int
     inputs: int
@@ -238,7 +239,7 @@ def changes(human: Floats, metric: Floats, cell: Cell) -> tuple[Floats, Floats]:
     human, metric = human.swapaxes(1, 2), metric.swapaxes(1, 2)
     if cell.random == "inputs":
         ranked = cell.statistic == "spearman"
-        values = pearson(_ranks(human), _ranks(metric)) if ranked else COEFFICIENTS[cell.statistic](human, metric)
+        values = pearson(_ranks(human), _ranks(metric)) if ranked else named(cell.statistic).of(human, metric)
         return values.mean(1), (values - values.mean(1, keepdims=True)) / inputs
     values, change = influence(human, metric, cell.statistic)
     change = change / (systems * inputs) + ((values - values.mean(1, keepdims=True)) / (systems * inputs))[..., None]
@@ -267,7 +268,7 @@ def _of_systems(cell: Cell, sets: int, generator: Generator) -> tuple[int, float
     draws = max(FAST, sets)
     scores = small.draw(draws, systems, 1, generator)[..., 0]
     r = sum(share * part for share, part in zip(small.shares, small.agreement, strict=True)) / sum(small.shares)
-    value = COEFFICIENTS[statistic](scores[0], scores[1])
+    value = named(statistic).of(scores[0], scores[1])
     off = deviations(value, np.array(_expected(statistic, r, systems)), systems, statistic)
     missed = float(np.mean(np.abs(off) > norm.ppf(1 - ALPHA / 2)))
     if statistic != "pearson" and why_not(statistic, "system", systems, cell.inputs, "both", test=True):
@@ -276,7 +277,7 @@ def _of_systems(cell: Cell, sets: int, generator: Generator) -> tuple[int, float
     return draws, missed, float(np.mean(p <= ALPHA + 1e-12)), len(p)
 
 
-def _expected(statistic: Statistic, r: float, systems: int) -> float:
+def _expected(statistic: str, r: float, systems: int) -> float:
     """The expected coefficient of so many systems of a normal population; Pearson's is taken as r."""
     if statistic == "spearman":  # Moran 1948
         return float(6 / np.pi / (systems + 1) * (np.arcsin(r) + (systems - 2) * np.arcsin(r / 2)))
@@ -289,7 +290,7 @@ def _williams_p(scores: Floats) -> Floats:
     return 2 * np.minimum(above, 1 - above)
 
 
-def _permuted_p(statistic: Statistic, scores: Floats, generator: Generator) -> Floats:
+def _permuted_p(statistic: str, scores: Floats, generator: Generator) -> Floats:
     """p (draws,) of the permutation of whole systems; each data set has swaps of its own."""
     human, a, b = (scores - scores.mean(2, keepdims=True)) / scores.std(2, keepdims=True)
     coefficient = _ranked if statistic == "spearman" else _concordance

@@ -14,11 +14,11 @@ from typing import get_args
 
 import numpy as np
 
-from rlsum.evaluation.coefficients import COEFFICIENTS, Coefficient
+from rlsum.evaluation.coefficients.statistic import Function, Level
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.population import Random
 from rlsum.evaluation.rows import Floats, Rows, check_option, paired_rows
 from rlsum.evaluation.statistics import row_blocks
-from rlsum.evaluation.weighted import Level
 
 from .population_tests import WORLDS  # as scripts.calibration, and as calibration in the tests
 
@@ -87,7 +87,7 @@ def permutation(
 
 def _correlated(human: Floats, metric: Floats, statistic: str, level: Level) -> Floats:
     """The coefficient (b,) of scores (b or 1, systems, inputs) at a level."""
-    coefficient = COEFFICIENTS[statistic]
+    coefficient = named(statistic).of
     human, metric = np.broadcast_arrays(human, metric)
     if level == "system":
         return coefficient(np.nanmean(human, axis=2), np.nanmean(metric, axis=2))
@@ -96,7 +96,7 @@ def _correlated(human: Floats, metric: Floats, statistic: str, level: Level) -> 
     return np.nanmean(_complete(coefficient, human.swapaxes(1, 2), metric.swapaxes(1, 2)), axis=1)
 
 
-def _complete(coefficient: Coefficient, x: Floats, y: Floats) -> Floats:
+def _complete(coefficient: Function, x: Floats, y: Floats) -> Floats:
     """A coefficient over the last axis without missing values; at once where none is missing."""
     missing = np.isnan(x)
     if not missing.any():

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rlsum.evaluation.coefficients.table import engine
 from rlsum.evaluation.correlation import bootstrap_values
 from rlsum.evaluation.rows import Floats, Ids, judged_rows
-from rlsum.evaluation.weighted import Statistic, engine
 from rlsum.pages.pictures.curves import Curve
 
 RESAMPLES = 1_000
@@ -59,7 +59,7 @@ def best(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def estimate(
-    human: Floats, metric: Floats, inputs: Ids, statistic: Statistic, resamples: int = RESAMPLES, seed: int = 0
+    human: Floats, metric: Floats, inputs: Ids, statistic: str, resamples: int = RESAMPLES, seed: int = 0
 ) -> Estimate:
     """A correlation over all rows ``(n,)``, with draws of whole ``inputs``; NaN if undefined.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from reproductions.claims import Claim
-from rlsum.pages import page
+from rlsum.pages import formats
 from rlsum.pages.blocks import Block, Bullets, Paragraph
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.pictures.drawing import Picture
@@ -54,7 +54,7 @@ def write(reproduction: Reproduction, folder: Path) -> list[Path]:
             )
     claims = [claims_table(reproduction.claims)] if reproduction.claims else []
     blocks: list[Block] = [*reproduction.tables, *map(Paragraph, reproduction.notes), *reproduction.pictures, *claims]
-    page.write(folder, {f"{reproduction.name}.md": to_markdown(blocks) + "\n"}, blocks)
+    formats.write(folder, {f"{reproduction.name}.md": to_markdown(blocks) + "\n"}, blocks)
     names = [*(f"{picture.name}.png" for picture in reproduction.pictures), f"{reproduction.name}.md"]
     return [*written, *(folder / name for name in names)]
 

@@ -23,6 +23,7 @@ from rlsum.compare.report.side_effects import equal_length_table
 from rlsum.compare.report.texts import read_texts
 from rlsum.compare.report.training_curves import draw_runs
 from rlsum.compare.results import Results, best, gather
+from rlsum.pages import formats
 from rlsum.pages.blocks import (
     Block,
     Bullets,
@@ -34,9 +35,6 @@ from rlsum.pages.blocks import (
     section,
     signature_section,
 )
-from rlsum.pages.latex import to_latex
-from rlsum.pages.markdown import to_markdown
-from rlsum.pages.page import to_html, write
 from rlsum.readers import json_object
 
 
@@ -44,14 +42,9 @@ def write_report(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
     """Write ``report/`` in the folder from what is finished; returns the blocks."""
     results = [gather(folder, cells, method) for method in folder.comparison.decoding]
     shown = blocks(folder, cells, results)
-    texts = {
-        "index.html": to_html(shown, sortable=True),
-        "report.md": to_markdown(shown) + "\n",
-        "tables.tex": to_latex(shown) + "\n",
-        "scores.csv": to_csv(results),
-        "results.json": to_json(results),
-    }
-    write(folder.path / "report", texts, shown)
+    files = formats.file_names(others={".html": "index", ".tex": "tables"})
+    texts = {"scores.csv": to_csv(results), "results.json": to_json(results)}
+    formats.write_report(folder.path / "report", files, shown, texts)
     for picture in pictures_of(shown):
         if picture.vector is not None:
             (folder.path / "report" / f"{picture.name}.svg").write_bytes(picture.vector())

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 from reproductions.estimate import Estimate, estimate
 from reproductions.movers.metrics import MoverSetup
-from rlsum.evaluation.weighted import Statistic
 from rlsum.judgments.collection import Judgments
 from rlsum.meta_evaluation.evaluation import Choices, Result, evaluate
 from rlsum.meta_evaluation.scores import ScoreTable, scored
 
-STATISTIC: Statistic = "spearman"  # "all correlations are Spearman correlations"
+STATISTIC: str = "spearman"  # "all correlations are Spearman correlations"
 
 
 @dataclass(frozen=True, eq=False)

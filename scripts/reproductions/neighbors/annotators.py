@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reproductions.neighbors.predictions import Mean, bootstrap_mean
 from reproductions.neighbors.tasks import JudgedTexts
-from rlsum.evaluation.coefficients import spearman
+from rlsum.evaluation.coefficients.spearman import spearman
 
 Floats = NDArray[np.float64]
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from reproductions.neighbors.tasks import NeighborTask
 from rewards.lexical.neighbors import estimate
+from rlsum.evaluation.coefficients.table import engine
 from rlsum.evaluation.correlation import Correlation, bootstrap_values, correlate, interval, percentiles
 from rlsum.evaluation.rows import judged_rows, numbered, paired_rows
 from rlsum.evaluation.significance import MetricTest, compare_all_metrics
-from rlsum.evaluation.weighted import engine
 
 Floats = NDArray[np.float64]
 

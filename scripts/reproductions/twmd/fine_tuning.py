@@ -17,14 +17,13 @@ from rewards.embedding.learned import METRIC, check_learnable, learned
 from rewards.specs import Spec
 from rlsum.data.corpus import drawn
 from rlsum.errors import UserError
-from rlsum.evaluation.weighted import Statistic
 from rlsum.judgments.collection import Judgments
 from rlsum.metric_fitting.examples import JudgedExample, examples, held_out
 from rlsum.metric_fitting.fitting import about, fit
 from rlsum.metric_fitting.training import FitOptions
 from rlsum.pages.table import text_table
 
-STATISTICS: tuple[Statistic, Statistic] = ("kendall", "pearson")
+STATISTICS: tuple[str, str] = ("kendall", "pearson")
 OTHERS = ("BLEURTbase-pre", "BLEURTbase", "BLEURT-pre", "BLEURT")
 
 
@@ -51,7 +50,7 @@ def table4(
         tuned = learned(path=str(path))
         for pairs in data:
             both = scores(pairs, [start, tuned])
-            averages: list[dict[Statistic, Estimate]] = [
+            averages: list[dict[str, Estimate]] = [
                 {name: _average(setup, pairs, row, name) for name in STATISTICS} for row in both
             ]
             gains[f"{metric.label} on {pairs.name}"] = averages[1]["pearson"] - averages[0]["pearson"]
@@ -92,12 +91,12 @@ def _spec(setup: EncoderSetup, metric: Metric) -> Spec:
     return Spec("twmd", options if setup.layer is None else {**options, "layer": setup.layer})
 
 
-def _average(setup: EncoderSetup, pairs: SentencePairs, row, statistic: Statistic) -> Estimate:  # type: ignore[no-untyped-def]
+def _average(setup: EncoderSetup, pairs: SentencePairs, row, statistic: str) -> Estimate:  # type: ignore[no-untyped-def]
     draws = setup.resamples if statistic == "pearson" else 0
     return over_groups(correlations(pairs, row, statistic, draws, setup.seed))["avg"]
 
 
-def _numbers(averages: dict[Statistic, Estimate]) -> str:
+def _numbers(averages: dict[str, Estimate]) -> str:
     return " / ".join(f"{100 * averages[name].value:.1f}" for name in STATISTICS)
 
 

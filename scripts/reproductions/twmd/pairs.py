@@ -20,13 +20,12 @@ from rewards.encoding.encoder import Encoder
 from rewards.encoding.layers import Layer
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import members
-from rlsum.evaluation.weighted import Statistic
 from rlsum.files import write_atomically
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
 
 Floats = NDArray[np.float64]
-Measured = Mapping[Metric, Mapping[Statistic, Mapping[str, Estimate]]]  # -> group -> correlation
+Measured = Mapping[Metric, Mapping[str, Mapping[str, Estimate]]]  # -> group -> correlation
 SCORE = "overall"
 PART = 64 * OFFICIAL_BATCH  # pairs whose vectors the encoder's cache holds; batches of batch centering stay whole
 
@@ -132,7 +131,7 @@ def _cached(
 
 
 def correlations(
-    pairs: SentencePairs, scores: Floats, statistic: Statistic, resamples: int, seed: int = 0
+    pairs: SentencePairs, scores: Floats, statistic: str, resamples: int, seed: int = 0
 ) -> dict[str, Estimate]:
     """The correlation of ``scores`` ``(n,)`` with people in each group; the bootstrap draws whole inputs."""
     return {
@@ -147,7 +146,7 @@ def measure(
     setup: EncoderSetup,
     pairs: SentencePairs,
     metrics: Sequence[Metric],
-    statistics: Sequence[Statistic] = ("pearson",),
+    statistics: Sequence[str] = ("pearson",),
     special_tokens: str = "first",
     layer: Layer = None,
     by_length: Encoder | None = None,

@@ -14,14 +14,13 @@ from reproductions.reproduction import Reproduction
 from reproductions.twmd.metrics import DIRECTED, REWARDS, TOKENS, EncoderSetup, Metric
 from reproductions.twmd.pairs import Measured, SentencePairs, measure
 from rewards.embedding.similarity import Direction
-from rlsum.evaluation.weighted import Statistic
 from rlsum.pages.table import Cell, Table
 
 Protocol = Literal["official", "plain"]
-Averages = Mapping[Metric, Mapping[Statistic, Mapping[str, Estimate]]]  # -> column -> correlation
+Averages = Mapping[Metric, Mapping[str, Mapping[str, Estimate]]]  # -> column -> correlation
 
 AVERAGE = "avg"
-SYMBOLS: dict[Statistic, str] = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
+SYMBOLS: dict[str, str] = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
 STS_NOTES: dict[Protocol, str] = {
     "official": "Protocol of the official code: both special tokens dropped, each subtask sorted by length before it "
     "is cut into batches of 32, subtasks weighted by size, then years averaged.",
@@ -36,7 +35,7 @@ class PublishedColumns:
 
     table: str
     datasets: Mapping[str, str]
-    statistics: tuple[Statistic, Statistic]
+    statistics: tuple[str, str]
 
 
 def table1(setup: EncoderSetup, pairs: SentencePairs, protocol: Protocol) -> Reproduction:
@@ -184,7 +183,7 @@ def correlation_table(
 
 
 def record(
-    setup: EncoderSetup, table: str, dataset: str, metric: Metric, statistic: Statistic, estimate: Estimate
+    setup: EncoderSetup, table: str, dataset: str, metric: Metric, statistic: str, estimate: Estimate
 ) -> dict[str, Any]:
     """A line of the CSV file."""
     low, high = estimate.interval

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rlsum.evaluation import weighted
+from rlsum.evaluation.coefficients import kendall
+from rlsum.evaluation.coefficients.acc_t import tie_calibrated_accuracy
+from rlsum.evaluation.coefficients.table import engine
 from rlsum.evaluation.correlation import correlate
-from rlsum.evaluation.ranking import tie_calibrated_accuracy
 from rlsum.evaluation.rows import judged_rows
-from rlsum.evaluation.weighted import engine
 
 NAN = float("nan")
 ORACLES = {
@@ -78,7 +78,7 @@ def test_constant_inputs_are_counted_and_not_averaged_as_zero():
 def test_long_data_give_the_same_kendall(monkeypatch):
     human, metric, inputs, _ = some_rows(inputs=30)
     usual = correlate(human, metric, statistic="kendall", inputs=inputs, resamples=50)
-    monkeypatch.setattr(weighted, "LONG", 3)
+    monkeypatch.setattr(kendall, "MOST", 3)
     again = correlate(human, metric, statistic="kendall", inputs=inputs, resamples=50)
     assert (again.low, again.high) == pytest.approx((usual.low, usual.high))
 
@@ -204,7 +204,7 @@ def test_a_system_that_is_often_not_drawn_leaves_no_interval():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"statistic": "tau"}, "statistic='tau' is unknown; use one of pearson, spearman, kendall, acc-t, spa"),
+        ({"statistic": "tau"}, "statistic='tau' is unknown; use one of spearman, pearson, kendall, acc-t, spa"),
         ({"level": "segment"}, "level='segment' is unknown; use one of pooled, input, system"),
         ({"statistic": "spa"}, "level='system'"),
         ({"level": "input"}, "needs inputs"),

@@ -5,10 +5,10 @@ import pytest
 from metric_pairs import compare_metrics
 from scipy.stats import pearsonr, ttest_1samp, ttest_rel
 
+from rlsum.evaluation.coefficients.table import engine
 from rlsum.evaluation.correlation import bootstrap_values, correlate
 from rlsum.evaluation.population import chosen_random, system_interval
 from rlsum.evaluation.rows import judged_rows
-from rlsum.evaluation.weighted import engine
 
 STATISTICS = ["pearson", "spearman", "kendall"]
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rlsum.evaluation.coefficients.acc_t import tie_calibrated_accuracy
+from rlsum.evaluation.coefficients.spa import soft_pairwise_accuracy
 from rlsum.evaluation.correlation import correlate
-from rlsum.evaluation.ranking import soft_pairwise_accuracy, tie_calibrated_accuracy
 
 NAN = float("nan")
 

@@ -9,7 +9,7 @@ from rated import Share, rated
 
 from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
 from rlsum.meta_evaluation.pictures import binned_means
-from rlsum.meta_evaluation.report import report, summary, to_json, write_report
+from rlsum.meta_evaluation.report import MetaEvaluation, report, summary, to_json
 from rlsum.meta_evaluation.scores import Column, scored
 from rlsum.pages.blocks import Fold
 from rlsum.pages.table import Table
@@ -25,7 +25,7 @@ def evaluation():
 @pytest.fixture(scope="module")
 def folder(evaluation, tmp_path_factory):
     folder = tmp_path_factory.mktemp("report") / "new"
-    write_report(evaluation, folder)
+    MetaEvaluation(**vars(evaluation)).save(folder)
     return folder
 
 
@@ -81,7 +81,7 @@ def test_tables_of_the_report(evaluation):
 
 def test_what_was_not_tested_has_no_table_and_no_picture(tmp_path):
     few = meta_evaluate(scored(rated(12), {"share": Share()}), choices=Choices(resamples=40))
-    written = {path.name for path in write_report(few, tmp_path)}
+    written = {path.name for path in MetaEvaluation(**vars(few)).save(tmp_path)}
     assert not any(name.startswith("tests-") for name in written)
     assert "scatter.png" in written
     assert not any("Differences" in block.caption for block in summary(few) if isinstance(block, Table))

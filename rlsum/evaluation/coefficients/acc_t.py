@@ -1,11 +1,7 @@
-"""Agreement of a metric's ranking with people's: pairwise accuracy with tie calibration, and soft pairwise accuracy.
+"""Pairwise accuracy with tie calibration (Deutsch, Foster and Freitag 2023, "Ties Matter"), called acc23 in WMT.
 
-`acc-t` (Deutsch, Foster and Freitag 2023, "Ties Matter", called acc23 in WMT): a pair of rows is correct if metric and
-people agree that the first is better, worse, or equal. Continuous metrics never tie, so the metric calls a tie if its
-two scores differ by at most epsilon, and epsilon maximises the accuracy.
-
-SPA (Thompson, Mathur, Deutsch and Khayrallah 2024): over pairs of systems, one minus the mean difference between
-people's p-value and the metric's p-value that the first system is better.
+A pair of rows is correct if metric and people agree that the first is better, worse, or equal. Continuous metrics never
+tie, so the metric calls a tie if its two scores differ by at most epsilon, and epsilon maximises the accuracy.
 """
 
 from __future__ import annotations
@@ -15,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
 
+from rlsum.evaluation.coefficients.statistic import Engine, Level, Statistic, in_blocks
 from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, judged_rows
 
-PERMUTATIONS = 1000  # per p-value of SPA, as in the paper
+PAIRS = 100_000  # pairs of all rows that the bootstrap samples: exact to within .002
 MOST_PAIRS = 5_000_000  # above this many pairs a seeded sample is taken, which is exact to within .001
 ROUNDING = 1e-9  # shares of pairs this close are equal, so that the order of a sum does not change epsilon
 
@@ -141,61 +137,22 @@ def _best(gap: Floats, right: Floats, tied: Floats, total: Floats) -> tuple[Floa
         return (right.sum(1) + gained[chosen]) / total, epsilons[chosen]
 
 
-def soft_pairwise_accuracy(
-    human: ArrayLike, metric: ArrayLike, inputs: Ids, systems: Ids, *, permutations: int = PERMUTATIONS, seed: int = 0
-) -> float:
-    """SPA of ``metric`` (n,) against ``human`` (n,) over systems, in [0, 1]: ``1 - mean |p_human - p_metric|``.
-
-    Each p is one-sided, from the paired permutation test that the first of two systems is better on their common
-    inputs. Permutations with exactly the observed difference count half, and the observed one is included, so swapping
-    the systems gives 1 - p. People and metric use the same permutations, as in the authors' code. Several rows of one
-    system and input are averaged. NaN if no two systems share an input. Raises ValueError as `judged_rows` does.
-    """
-    rows = judged_rows(human, metric, inputs, systems)
-    people, scores, present = differences(rows)
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(permutations, rows.units))
-    distance = np.abs(_permutation_p(people, signs) - _permutation_p(scores, signs))
-    shared = present.any(0)
-    return float(1 - distance[shared].mean()) if shared.any() else float("nan")
+def _engine(pairs: RowPairs) -> Engine:
+    return in_blocks(lambda weights: calibrated(pairs, weights)[0], len(pairs))
 
 
-def differences(rows: Rows) -> tuple[Floats, Floats, Floats]:
-    """Human and metric differences (units, pairs) of systems, 0 where one has no row; and 1 where both have one."""
-    shape = (rows.units, rows.systems)
-    cell = rows.unit * rows.systems + rows.system
-    counts = np.bincount(cell, minlength=shape[0] * shape[1])
-    first, second = np.triu_indices(rows.systems, 1)
-    present = (counts > 0).reshape(shape)
-    both = present[:, first] & present[:, second]
-
-    def difference(scores: Floats) -> Floats:
-        means = (np.bincount(cell, weights=scores, minlength=len(counts)) / np.maximum(counts, 1)).reshape(shape)
-        return np.where(both, means[:, first] - means[:, second], 0.0)
-
-    return difference(rows.human), difference(rows.metric), both.astype(np.float64)
+def _exact(rows: Rows, level: Level) -> tuple[float, float] | None:
+    if level == "system":
+        return None
+    found = tie_calibrated_accuracy(rows.human, rows.metric, None if level == "pooled" else rows.unit)
+    return found.accuracy, found.epsilon
 
 
-def soft_accuracy_limit(people: Floats, scores: Floats, present: Floats, weights: Floats) -> Floats:
-    """SPA (b,) under ``weights`` (b, units), from `differences`; affordable for thousands of resamples.
-
-    Permutations are replaced by their limit for many inputs: a normal sum with the summed squared differences as
-    variance.
-    """
-    distance = np.abs(_limit_p(people, weights) - _limit_p(scores, weights))
-    shared = (weights @ present) > 0
-    with np.errstate(invalid="ignore"):
-        return 1 - np.where(shared, distance, 0.0).sum(1) / shared.sum(1)
-
-
-def _permutation_p(difference: Floats, signs: Floats) -> Floats:
-    """One-sided p (pairs,) of ``difference`` (units, pairs) under sign flips ``signs`` (r, units)."""
-    observed, flipped = difference.sum(0), signs @ difference
-    near = 1e-9 * np.abs(difference).sum(0)
-    above, equal = (flipped > observed + near).sum(0), (np.abs(flipped - observed) <= near).sum(0)
-    return (above + (equal + 1) / 2) / (len(signs) + 1)
-
-
-def _limit_p(difference: Floats, weights: Floats) -> Floats:
-    spread = np.sqrt(weights @ difference**2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return ndtr(-np.where(spread > 0, (weights @ difference) / spread, 0.0))
+ACC_T = Statistic(
+    "acc-t",
+    accuracy_rows,
+    {"pooled": lambda rows: _engine(pairs_of(rows, PAIRS)), "input": lambda rows: _engine(pairs_within(rows))},
+    exact=_exact,
+    span=(0.0, 1.0),
+    untested=("pooled",),
+)

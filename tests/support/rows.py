@@ -1,0 +1,35 @@
+"""Tiny files of rows."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def jsonl(path: Path, *rows: object) -> Path:
+    """A file with a row a line as JSON."""
+    return lines(path, *map(json.dumps, rows))
+
+
+def tsv(path: Path, *rows: Sequence[str]) -> Path:
+    """A file with a row a line, its cells separated by tabs."""
+    return lines(path, *map("\t".join, rows))
+
+
+def lines(path: Path, *texts: str) -> Path:
+    """A file of lines, its folder made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    return path
+
+
+def table(path: Path, *rows: Mapping[str, Any]) -> Path:
+    """A CSV file with the columns of all rows."""
+    with path.open("w", newline="") as file:
+        written = csv.DictWriter(file, dict.fromkeys(name for row in rows for name in row), restval="")
+        written.writeheader()
+        written.writerows(rows)
+    return path
