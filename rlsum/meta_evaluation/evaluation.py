@@ -69,8 +69,9 @@ def check_choices(choices: Choices, statistics: Sequence[str]) -> None:
     Raises ValueError for an unknown one.
     """
     test, random = choices.test, choices.random
+    check_option("level", choices.level, Level)
     for statistic in statistics:
-        named(statistic).check(level_of(statistic, choices))
+        named(statistic)
     check_option("random", random or "inputs", Random)
     check_option("test", test, TestOption)
     if choices.average not in (None, *AVERAGES):

@@ -64,9 +64,9 @@ def tie_calibrated_accuracy(human: ArrayLike, metric: ArrayLike, inputs: Ids | N
     pairs = pairs_of(rows, MOST_PAIRS) if inputs is None else pairs_within(rows)
     if not len(pairs):
         return TieCalibration(np.nan, np.nan, 0, 0)
-    accuracy, epsilon = calibrated(pairs, np.ones((1, rows.units)))
+    best, epsilon = calibrated(pairs, np.ones((1, rows.units)))
     groups = 1 if inputs is None else len(np.unique(pairs.first))
-    return TieCalibration(float(accuracy[0]), float(epsilon[0]), len(pairs), groups)
+    return TieCalibration(float(best[0]), float(epsilon[0]), len(pairs), groups)
 
 
 def pairs_within(rows: Rows) -> RowPairs:
@@ -97,16 +97,16 @@ def calibrated(pairs: RowPairs, weights: Floats) -> tuple[Floats, Floats]:
     return _best(pairs.gap[None], weight * pairs.right, weight * pairs.tied, weight.sum(1))
 
 
-def accuracy_rows(human: Floats, metric: Floats) -> Floats:
-    """Tie-calibrated accuracy of each row of ``metric`` (b, s) against ``human`` (b, s), over its pairs; (b,)."""
-    first, second = np.triu_indices(human.shape[1], 1)
-    people, scores = human[:, first] - human[:, second], metric[:, first] - metric[:, second]
+def accuracy(human: Floats, metric: Floats) -> Floats:
+    """Tie-calibrated accuracy (...) of ``metric`` (..., n) against ``human`` (..., n), each over its own pairs."""
+    shape, first, second = human.shape[:-1], *np.triu_indices(human.shape[-1], 1)
+    people, scores = ((values[..., first] - values[..., second]).reshape(-1, len(first)) for values in (human, metric))
     order = np.argsort(np.abs(scores), axis=1, kind="stable")
     people, scores = np.take_along_axis(people, order, 1), np.take_along_axis(scores, order, 1)
     right = (people * scores > 0).astype(np.float64)
     undefined = np.isnan(people + scores).any(1)
-    accuracy, _ = _best(np.abs(scores), right, (people == 0).astype(np.float64), np.full(len(human), len(first)))
-    return np.where(undefined, np.nan, accuracy)
+    best, _ = _best(np.abs(scores), right, (people == 0).astype(np.float64), np.full(len(scores), len(first)))
+    return np.where(undefined, np.nan, best).reshape(shape)
 
 
 def _sorted_pairs(rows: Rows, first: Ints, second: Ints, share: Floats | None) -> RowPairs:
@@ -150,7 +150,7 @@ def _exact(rows: Rows, level: Level) -> tuple[float, float] | None:
 
 ACC_T = Statistic(
     "acc-t",
-    accuracy_rows,
+    accuracy,
     {"pooled": lambda rows: _engine(pairs_of(rows, PAIRS)), "input": lambda rows: _engine(pairs_within(rows))},
     exact=_exact,
     span=(0.0, 1.0),
