@@ -16,7 +16,16 @@ from rlsum.evaluation.coefficients.statistic import Level
 from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import needed, why_undefined
 from rlsum.evaluation.permutation import defined_in_both, p_values, swapped_differences
-from rlsum.evaluation.population import MEANING, Random, estimated_difference, sizes, system_means, t_test, why_not
+from rlsum.evaluation.population import (
+    MEANING,
+    Random,
+    Spread,
+    estimated_difference,
+    sizes,
+    system_means,
+    t_test,
+    why_not,
+)
 from rlsum.evaluation.rows import Floats, Ids, Rows, check_option, constant, paired_rows
 from rlsum.evaluation.statistics import RESAMPLES, with_holm
 
@@ -155,11 +164,16 @@ def _over_systems(result: MetricTest, first: Rows, second: Rows, resamples: int,
 
 
 def _by_t(result: MetricTest, first: Rows, second: Rows, random: Random) -> MetricTest:
-    found = estimated_difference(first, second, result.statistic, result.level, random)
-    p, p_greater = t_test(found)
     units = len(np.unique(first.unit if random == "inputs" else first.system))
+    difference = estimated_difference(first, second, result.statistic, result.level, random)
+    return replace(with_t(result, difference), units=units)
+
+
+def with_t(test: MetricTest, difference: Spread) -> MetricTest:
+    """The t test of a difference: its result, or why it has none."""
+    p, p_greater = t_test(difference)
     reason = "no test: the estimated variance of the difference is not positive" if np.isnan(p) else ""
-    return replace(result, difference=found.value, p=p, p_greater=p_greater, units=units, reason=reason)
+    return replace(test, difference=difference.value, p=p, p_greater=p_greater, reason=reason)
 
 
 def _by_williams(result: MetricTest, first: Rows, second: Rows) -> MetricTest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
@@ -23,12 +23,11 @@ from rlsum.evaluation.population import (
     no_interval,
     sizes,
     t_interval,
-    t_test,
     valued,
     why_not,
 )
 from rlsum.evaluation.rows import Floats, Ints, Rows, constant, judged_rows, members, paired_rows
-from rlsum.evaluation.significance import MetricTest, TestOption
+from rlsum.evaluation.significance import MetricTest, Test, TestOption, with_t
 from rlsum.evaluation.statistics import with_holm
 from rlsum.meta_evaluation.scores import ScoreTable
 
@@ -91,76 +90,81 @@ def correlate_within(
 
 
 def compare_within(table: ScoreTable, statistic: str, level: Level, choices: Choices) -> list[MetricTest]:
-    """The average difference of each pair of columns: a t test, or swaps of whole inputs for acc-t and spa; Holm."""
-    if named(statistic).influence and choices.test == "auto":
-        return with_holm([_by_t(table, a, b, statistic, level, choices) for a, b in combinations(table.columns, 2)])
-    groups = list(members(table.groups).values())
-    swapped = choices.test != "auto" or level != "system"
-    unlike = "" if swapped else f"no test: {why_not(statistic, level, 0, 0, 'inputs', test=True)}"
-    tests = []
-    for a, b in combinations(table.columns, 2):
-        parts: list[Swapped] = []
-        weights: list[int] = []
-        for number, chosen in enumerate(groups):
-            scores = table.human[chosen], table.scores(a)[chosen], table.scores(b)[chosen]
-            first, second = paired_rows(*scores, **_names(table, chosen))
-            if len(first) < 2 or any(constant(values) for values in (first.human, first.metric, second.metric)):
-                continue
-            seed = choices.seed + number
-            part = swapped_differences(
-                first, second, statistic, level, resamples=choices.resamples, seed=seed, exact=False
-            )
+    """The average difference of each pair of columns: a t test, or swaps of inputs on request and for accuracies.
+
+    Holm's correction for all pairs.
+    """
+    test = _by_t if named(statistic).influence and choices.test == "auto" else _by_swaps
+    return with_holm([test(table, a, b, statistic, level, choices) for a, b in combinations(table.columns, 2)])
+
+
+def _by_swaps(table: ScoreTable, a: str, b: str, statistic: str, level: Level, choices: Choices) -> MetricTest:
+    """The test of an average difference by swaps of whole inputs within each group."""
+    parts: list[Swapped] = []
+    weights: list[int] = []
+    groups = list(_pairs(table, a, b))
+    for seed, (_, first, second) in enumerate(groups, choices.seed):
+        if _varied(first, second):
+            options: dict[str, Any] = {"resamples": choices.resamples, "seed": seed, "exact": False}
+            part = swapped_differences(first, second, statistic, level, **options)
             if not part.reason:
                 parts.append(part)
                 weights.append(1 if choices.average == "groups" else len(first))
-        why = f"whole inputs are swapped within each of {len(parts)} groups"
-        if len(parts) < len(groups):
-            why += f" ({len(groups) - len(parts)} more are undefined)"
-        nan = float("nan")
-        test = MetricTest(a, b, "clustered permutation", statistic, level, nan, nan, nan, len(table), 0, why)
-        if unlike or not parts:
-            tests.append(replace(test, reason=unlike or "undefined in every group"))
-        else:
-            tests.append(_tested(test, parts, weights))
-    return with_holm(tests)
+    left_out = len(groups) - len(parts)
+    why = f"whole inputs are swapped within each of {len(parts)} groups"
+    why += f" ({left_out} more are undefined)" if left_out else ""
+    test = _untested(table, a, b, "clustered permutation", statistic, level, why)
+    if choices.test == "auto" and level == "system":
+        return replace(test, reason=f"no test: {why_not(statistic, level, 0, 0, 'inputs', test=True)}")
+    if not parts:
+        return replace(test, reason="undefined in every group")
+    share = np.array(weights) / sum(weights)
+    difference = float(share @ [part.difference for part in parts])
+    p, p_greater = p_values(difference, share @ np.stack([part.swaps for part in parts]))
+    return replace(test, difference=difference, p=p, p_greater=p_greater, units=sum(part.units for part in parts))
 
 
 def _by_t(table: ScoreTable, a: str, b: str, statistic: str, level: Level, choices: Choices) -> MetricTest:
     """The t test of an average difference, each group with a standard error of its own."""
-    parts, weights, left_out, equal, nan = [], [], 0, 0, float("nan")
-    test = MetricTest(a, b, "clustered t", statistic, level, nan, nan, nan, len(table), 0, "")
-    for group, chosen in members(table.groups).items():
-        scores = table.human[chosen], table.scores(a)[chosen], table.scores(b)[chosen]
-        tested, found, reason = _difference(*paired_rows(*scores, **_names(table, chosen)), statistic, level)
-        if reason:
-            return replace(test, why="inputs are the independent units", reason=f"no test: {_named(group)}: {reason}")
-        left_out += found is None
-        if found is not None:
-            same = abs(found.value) < 1e-12 and np.isnan(found.error)
-            equal += same
-            parts.append(found._replace(error=0.0) if same else found)
-            weights.append(1 if choices.average == "groups" else tested)
-    why = f"inputs are the independent units, of each of {len(parts)} groups"
+    parts, weights, left_out, equal = [], [], 0, 0
+    why = "inputs are the independent units"
+    test = _untested(table, a, b, "clustered t", statistic, level, why)
+    for group, first, second in _pairs(table, a, b):
+        if level == "input":
+            first, second = defined_in_both(first, second, statistic)
+        if not _varied(first, second):
+            left_out += 1
+            continue
+        if reason := why_not(statistic, level, *sizes(first.unit, first.system, level), "inputs", test=True):
+            return replace(test, reason=f"no test: {_named(group)}: {reason}")
+        found = estimated_difference(first, second, statistic, level, "inputs")
+        same = abs(found.value) < 1e-12 and np.isnan(found.error)
+        equal += same
+        parts.append(found._replace(error=0.0) if same else found)
+        weights.append(1 if choices.average == "groups" else len(first))
+    why += f", of each of {len(parts)} groups"
     why += f" ({left_out} more are undefined)" if left_out else ""
     why += f"; in {equal} of them the metrics are equal, so p is that of the others" if 0 < equal < len(parts) else ""
     if not parts:
         return replace(test, why=why, reason="undefined in every group")
     mean = averaged(parts, np.array(weights, dtype=np.float64))
-    p, p_greater = t_test(mean)
-    reason = "no test: the estimated variance of the difference is not positive" if np.isnan(p) else ""
     units = sum(part.degrees + 1 for part in parts)
-    return replace(test, why=why, difference=mean.value, p=p, p_greater=p_greater, units=units, reason=reason)
+    return replace(with_t(test, mean), why=why, units=units)
 
 
-def _difference(first: Rows, second: Rows, statistic: str, level: Level) -> tuple[int, Spread | None, str]:
-    """The rows of a group and its difference, None if undefined; or why a test of so few does not hold its level."""
-    if level == "input":
-        first, second = defined_in_both(first, second, statistic)
-    if len(first) < 2 or any(constant(values) for values in (first.human, first.metric, second.metric)):
-        return len(first), None, ""
-    if reason := why_not(statistic, level, *sizes(first.unit, first.system, level), "inputs", test=True):
-        return len(first), None, reason
-    return len(first), estimated_difference(first, second, statistic, level, "inputs"), ""
+def _untested(table: ScoreTable, a: str, b: str, test: Test, statistic: str, level: Level, why: str) -> MetricTest:
+    return MetricTest(a, b, test, statistic, level, np.nan, np.nan, np.nan, len(table), 0, why)
+
+
+def _pairs(table: ScoreTable, a: str, b: str) -> Iterator[tuple[str, Rows, Rows]]:
+    """Each group, with its rows on which both metrics are defined."""
+    for group, chosen in members(table.groups).items():
+        scores = table.human[chosen], table.scores(a)[chosen], table.scores(b)[chosen]
+        yield group, *paired_rows(*scores, **_names(table, chosen))
+
+
+def _varied(first: Rows, second: Rows) -> bool:
+    return len(first) > 1 and not any(constant(values) for values in (first.human, first.metric, second.metric))
 
 
 def _named(group: str) -> str:
@@ -219,10 +223,3 @@ def _mean(values: Floats, weights: Floats) -> Floats:
     defined = ~np.isnan(values) * weights[:, None]
     with np.errstate(invalid="ignore"):
         return (np.nan_to_num(values) * defined).sum(0) / defined.sum(0)
-
-
-def _tested(test: MetricTest, parts: Sequence[Swapped], weights: Sequence[int]) -> MetricTest:
-    share = np.array(weights) / sum(weights)
-    difference = float(share @ [part.difference for part in parts])
-    p, p_greater = p_values(difference, share @ np.stack([part.swaps for part in parts]))
-    return replace(test, difference=difference, p=p, p_greater=p_greater, units=sum(part.units for part in parts))

@@ -107,19 +107,15 @@ def scored(
     """
     if unknown := [unit for unit in length if unit not in COUNTS]:
         raise UserError(f"length={unknown[0]!r} is unknown; use a list of {', '.join(COUNTS)}")
-    rows = [row for row in judgments.rows if row.scores.get(score) is not None]
-    _check_score(judgments, score, len(rows))
-    missing = len(judgments.rows) - len(rows)
-    left_out = {**judgments.left_out, **({f"without a score {score!r}": missing} if missing else {})}
+    rows, left_out = _rated(judgments, score)
     metrics = {label: complete(metric) for label, metric in metrics.items()}
     columns_read = ColumnCheck(metrics.values())
     for row in rows:
         columns_read.check(f"{judgments.name}, id {row.id!r} of {row.system!r}", row.columns)
     columns = {label: _column(label, metric, rows, cache, progress) for label, metric in metrics.items()}
     for unit in length:
-        columns[f"length ({unit})"] = Column(
-            lengths(rows, unit), f"length of the candidate: {COUNTS[unit][1]}", "length"
-        )
+        about = f"length of the candidate: {COUNTS[unit][1]}"
+        columns[f"length ({unit})"] = Column(lengths(rows, unit), about, "length")
     signatures = {label: column.signature for label, column in columns.items() if column.kind == "metric"}
     english = read_as_english(
         signatures, (next(iter(row.references), row.candidate) for row in rows), option("language", "")
@@ -178,14 +174,15 @@ def _without_shared(spec: Spec, all_specs: Iterable[Spec]) -> Spec:
     return Spec(spec.name, distinct)
 
 
-def _check_score(judgments: Judgments, score: str, rows: int) -> None:
-    if rows:
-        return
-    known = list(
-        dict.fromkeys(name for row in judgments.rows for name, value in row.scores.items() if value is not None)
-    )
-    choices = f"there are {', '.join(known)}" if known else "no row has any score"
-    raise UserError(f"{judgments.name}: no row has the score {score!r}{nearest(score, known)}; {choices}")
+def _rated(judgments: Judgments, score: str) -> tuple[list[Judgment], dict[str, int]]:
+    """The rows with a human score, and the counts of all others by reason. Raises UserError if no row has it."""
+    rows = [row for row in judgments.rows if row.scores.get(score) is not None]
+    if not rows:
+        known = [*dict.fromkeys(name for row in judgments.rows for name, at in row.scores.items() if at is not None)]
+        choices = f"there are {', '.join(known)}" if known else "no row has any score"
+        raise UserError(f"{judgments.name}: no row has the score {score!r}{nearest(score, known)}; {choices}")
+    missing = len(judgments.rows) - len(rows)
+    return rows, {**judgments.left_out, **({f"without a score {score!r}": missing} if missing else {})}
 
 
 def _column(

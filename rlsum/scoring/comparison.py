@@ -73,15 +73,11 @@ def intervals(
 
 def compare(system: SystemScores, baseline: SystemScores, metric: str, resampling: Resampling) -> Comparison:
     """Compare two systems on one metric, paired by id. NaN difference and p where they share no defined item."""
-    index = {item: row for row, item in enumerate(baseline.ids)}
-    pairs = [(row, index[item]) for row, item in enumerate(system.ids) if item in index]
-    unpaired = len(system.ids) + len(baseline.ids) - 2 * len(pairs)
-    if not pairs:
-        undefined = Interval(np.nan, np.nan, np.nan, 0)
-        return Comparison(system.system, baseline.system, metric, undefined, np.nan, 0, unpaired)
-    rows, others = (list(column) for column in zip(*pairs, strict=True))
-    difference = resampling.difference(system.metrics[metric][rows], baseline.metrics[metric][others])
-    return Comparison(system.system, baseline.system, metric, *difference, len(pairs), unpaired)
+    rows, others, unpaired = _paired(system, baseline)
+    difference: tuple[Interval, float] = Interval(np.nan, np.nan, np.nan, 0), np.nan
+    if rows:
+        difference = resampling.difference(system.metrics[metric][rows], baseline.metrics[metric][others])
+    return Comparison(system.system, baseline.system, metric, *difference, len(rows), unpaired)
 
 
 def compare_corpora(
@@ -92,21 +88,26 @@ def compare_corpora(
     The test swaps the outputs of random articles (Riezler and Maxwell 2005): a value of all texts has no mean of
     articles. It has no interval.
     """
-    (rows, value), (others, _) = system.counts[metric], baseline.counts[metric]
-    index = {item: row for row, item in enumerate(baseline.ids)}
-    pairs = [(row, index[item]) for row, item in enumerate(system.ids) if item in index]
-    if not pairs:
+    rows, others, unpaired = _paired(system, baseline)
+    if not rows:
         return None
-    own, other = (table[list(places)] for table, places in zip((rows, others), zip(*pairs, strict=True), strict=True))
+    (counts, value), (baseline_counts, _) = system.counts[metric], baseline.counts[metric]
+    own, other = counts[rows], baseline_counts[others]
     found = value(own.sum(axis=0)) - value(other.sum(axis=0))
     moved = np.random.default_rng(resampling.seed).random((resampling.resamples, len(own))) < 0.5
     changes = moved @ (other - own)  # (resamples, counts)
     swapped = [value(own.sum(axis=0) + change) - value(other.sum(axis=0) - change) for change in changes]
     extreme = int((np.abs(swapped) >= abs(found) - 1e-12).sum())
     p = (extreme + 1) / (len(swapped) + 1)
-    unpaired = len(system.ids) + len(baseline.ids) - 2 * len(pairs)
-    interval = Interval(found, np.nan, np.nan, len(pairs))
-    return Comparison(system.system, baseline.system, f"{metric}{OF_CORPUS}", interval, p, len(pairs), unpaired)
+    interval = Interval(found, np.nan, np.nan, len(rows))
+    return Comparison(system.system, baseline.system, f"{metric}{OF_CORPUS}", interval, p, len(rows), unpaired)
+
+
+def _paired(system: SystemScores, baseline: SystemScores) -> tuple[list[int], list[int], int]:
+    """The rows of both systems with the same ids, and how many ids only one of them has."""
+    index = {item: row for row, item in enumerate(baseline.ids)}
+    rows = [row for row, item in enumerate(system.ids) if item in index]
+    return rows, [index[system.ids[row]] for row in rows], len(system.ids) + len(baseline.ids) - 2 * len(rows)
 
 
 def compare_all(systems: Sequence[SystemScores], baseline: SystemScores, resampling: Resampling) -> list[Comparison]:
@@ -116,15 +117,15 @@ def compare_all(systems: Sequence[SystemScores], baseline: SystemScores, resampl
     """
     others = [system for system in systems if system is not baseline]
     means = [
-        compare(system, baseline, metric, resampling)
-        for system in others
-        for metric in system.metrics
-        if metric in baseline.metrics
+        compare(each, baseline, name, resampling)
+        for each in others
+        for name in each.metrics
+        if name in baseline.metrics
     ]
     whole = [
-        compare_corpora(system, baseline, metric, resampling)
-        for system in others
-        for metric in system.counts
-        if metric in baseline.counts
+        compare_corpora(each, baseline, name, resampling)
+        for each in others
+        for name in each.counts
+        if name in baseline.counts
     ]
-    return with_holm([*means, *(test for test in whole if test is not None)])
+    return with_holm([*means, *filter(None, whole)])

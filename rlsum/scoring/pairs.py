@@ -33,6 +33,11 @@ class Identity:
     rows: int
     scored: dict[str, str | None] = field(default_factory=dict)
 
+    @property
+    def signed(self) -> dict[str, str]:
+        """The metrics whose signature is known."""
+        return {metric: signature for metric, signature in self.scored.items() if signature is not None}
+
 
 @dataclass(frozen=True)
 class Records:

@@ -138,7 +138,7 @@ def score(
         pairs: Pairs = Records(Path(data), reference_lists)
     else:
         pairs = data if isinstance(data, Pairs) else Listed.of(data, references, sources, columns)
-    resampling, scorers = Resampling(resamples=resamples, seed=seed), rewards.from_specs(metrics, language)
+    scorers = rewards.from_specs(metrics, language)
     if out is not None:
         out = Path(out)
         check_free("out", out, overwrite)
@@ -148,23 +148,20 @@ def score(
     texts = ((str(row.get("system") or ""), *texts_of(row)[:2]) for row in pairs)
     prefixes = Survey.of(texts).prefixes if clean else None
     scorers = scorers if prefixes is None else all_cleaned(scorers, prefixes)
+    resampling, cleaned = Resampling(resamples=resamples, seed=seed), not some_raw(scorers.values())
     with Scoring(partial(_made, metrics, language, prefixes), workers) as scoring:
         signatures = scoring.signatures()
-        made = headings(scorers)
         notes = read_as_english(signatures, _written(pairs), option("language", ""))
-        scored = Scored(
-            made, signatures, resampling, rows=identity.rows, cleaned=not some_raw(scorers.values()), notes=notes
-        )
+        scored = Scored(headings(scorers), signatures, resampling, rows=identity.rows, cleaned=cleaned, notes=notes)
         if out is None:
             _run(pairs, scoring, scored, None, say, advance)
-        else:
-            _check_kept(changed_metrics(identity.scored, signatures), overwrite, say)
-            kept = {metric: known for metric, known in identity.scored.items() if known is not None}
-            origin = {"signatures": signatures, "input": identity.content, "rows": identity.rows}
-            with closing(Journal(out, origin, CHUNK, overwrite=overwrite)) as journal:
-                _run(pairs, scoring, scored, journal, say, advance)
-                write_signatures(out, {**kept, **signatures})
-                journal.finish()
+            return scored
+        _check_kept(changed_metrics(identity.scored, signatures), overwrite, say)
+        origin = {"signatures": signatures, "input": identity.content, "rows": identity.rows}
+        with closing(Journal(out, origin, CHUNK, overwrite=overwrite)) as journal:
+            _run(pairs, scoring, scored, journal, say, advance)
+            write_signatures(out, {**identity.signed, **signatures})
+            journal.finish()
     return scored
 
 
