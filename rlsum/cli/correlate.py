@@ -24,8 +24,8 @@ from rlsum.cli.options import (
     listed,
 )
 from rlsum.errors import UserError
+from rlsum.evaluation.coefficients.table import DEFAULT, STATISTICS
 
-STATISTICS = ("spearman", "pearson", "kendall", "acc-t", "spa")
 UNITS = ("letters", "words", "whitespace", "characters")
 
 
@@ -36,9 +36,7 @@ class Tests:
     level: Annotated[
         Literal["pooled", "input", "system"], typer.Option(help="All rows; within inputs, averaged; system means.")
     ] = "pooled"
-    statistic: Annotated[str, typer.Option(help=f"Of {', '.join(STATISTICS)} (the last of systems only).")] = (
-        "spearman,pearson,kendall"
-    )
+    statistic: Annotated[str, typer.Option(help=f"Of {', '.join(STATISTICS)}.")] = ",".join(DEFAULT)
     by_group: Annotated[
         bool, typer.Option("--by-group", help="Correlate within each group (language pair, topic) and average.")
     ] = False
@@ -64,7 +62,7 @@ class Tests:
             raise UserError(f"--average {self.average}: it averages over groups; add --by-group")
         kept = {name: getattr(self, name) for name in ("level", "random", "test", "resamples", "seed")}
         return kept | {
-            "statistics": chosen("--statistic", self.statistic, STATISTICS),
+            "statistics": chosen("--statistic", self.statistic, tuple(STATISTICS)),
             "length": chosen("--length", self.length, UNITS) if self.length else [],
             "average": (self.average or "groups") if self.by_group else None,
         }

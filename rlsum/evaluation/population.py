@@ -95,8 +95,8 @@ def system_means(rows: Rows) -> Rows:
     """One row for each system with a text: the means of its scores."""
     _, system, counts = np.unique(rows.system, return_inverse=True, return_counts=True)
     human, metric = (np.bincount(system, weights=column) / counts for column in (rows.human, rows.metric))
-    each = np.arange(len(counts))
-    return Rows(human, metric, each, len(each), each, len(each), len(each))
+    numbers = np.arange(len(counts))
+    return Rows(human, metric, numbers, len(numbers), numbers, len(numbers), len(numbers))
 
 
 class Spread(NamedTuple):
@@ -176,9 +176,9 @@ def no_interval(reason: str) -> Interval:
     return Interval(np.nan, np.nan, f"no interval: {reason}")
 
 
-def t_interval(found: Spread, level: Level, confidence: float) -> Interval:
+def t_interval(result: Spread, level: Level, confidence: float) -> Interval:
     """The t interval of a coefficient, on the scale of Fisher's z but for level system."""
-    value, error, degrees = found
+    value, error, degrees = result
     if abs(value) > 1 - 1e-6:
         return no_interval("a perfect correlation has none")
     if np.isnan(error):
@@ -190,12 +190,12 @@ def t_interval(found: Spread, level: Level, confidence: float) -> Interval:
     return Interval(float(np.tanh(z - width)), float(np.tanh(z + width)))
 
 
-def t_test(found: Spread) -> tuple[float, float]:
+def t_test(difference: Spread) -> tuple[float, float]:
     """Two-tailed p of a difference, and one-tailed that it is positive; 1 and .5 of equal metrics, NaN undefined."""
-    if abs(found.value) < 1e-12 and not found.error > 1e-12:
+    if abs(difference.value) < 1e-12 and not difference.error > 1e-12:
         return 1.0, 0.5
-    t = found.value / found.error
-    return float(2 * student.sf(abs(t), found.degrees)), float(student.sf(t, found.degrees))
+    t = difference.value / difference.error
+    return float(2 * student.sf(abs(t), difference.degrees)), float(student.sf(t, difference.degrees))
 
 
 def population_interval(rows: Rows, statistic: str, level: Level, random: Random, confidence: float) -> Interval:

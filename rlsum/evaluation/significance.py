@@ -187,8 +187,8 @@ def _by_williams(result: MetricTest, first: Rows, second: Rows) -> MetricTest:
         warnings += (RANKED,)
     elif skewed := _skewed(first, second):
         warnings += (f"Williams' test rejects too often where scores are {skewed}",)
-    found = replace(result, difference=with_a - with_b, p=p, p_greater=p_greater, units=len(first))
-    return replace(found, warnings=warnings, reason=reason)
+    tested = replace(result, difference=with_a - with_b, p=p, p_greater=p_greater, units=len(first))
+    return replace(tested, warnings=warnings, reason=reason)
 
 
 def _by_permutation(result: MetricTest, first: Rows, second: Rows, resamples: int, seed: int) -> MetricTest:

@@ -32,7 +32,7 @@ class Explained:
         return iter(self.explanations)
 
     def __repr__(self) -> str:
-        return "\n".join(f"{each.metric} {each.score:.4f}" for each in self)
+        return "\n".join(f"{explanation.metric} {explanation.score:.4f}" for explanation in self)
 
     def _repr_html_(self) -> str:
         page = escaping.escape(html(self.explanations))
@@ -43,12 +43,12 @@ class Explained:
         return frame(("metric", "candidate", "reference", "weight", "value"), self._rows())
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
-        for each in self:
-            for i, left in enumerate(each.candidate):
-                for j, right in enumerate(each.reference):
-                    weight = None if each.plan is None else float(each.plan[i, j])
-                    if weight != 0 and (each.form != "matches" or each.values[i, j]):
-                        yield each.metric, left.text, right.text, weight, float(each.values[i, j])
+        for explanation in self:
+            for i, left in enumerate(explanation.candidate):
+                for j, right in enumerate(explanation.reference):
+                    weight = None if explanation.plan is None else float(explanation.plan[i, j])
+                    if weight != 0 and (explanation.form != "matches" or explanation.values[i, j]):
+                        yield explanation.metric, left.text, right.text, weight, float(explanation.values[i, j])
 
     def save(self, out: str | Path, theme: str = "light", overwrite: bool = False) -> bool:
         """Write a picture (.png, of one metric), a page (.html) or data (.json).

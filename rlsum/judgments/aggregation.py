@@ -43,15 +43,15 @@ def ratings(score: str, value: Any, judge: Any, label: str) -> Iterator[Rating]:
         yield judge, score, value
 
 
-def judged(found: Iterable[Rating]) -> dict[str, Any]:
+def judged(rated: Iterable[Rating]) -> dict[str, Any]:
     """The fields ``scores``, ``raw_scores`` and ``judges`` of one text.
 
     Several ratings of a judge, such as of sentences, are one: their mean. A score is the mean over judges.
     """
-    found = list(found)
-    judges = tuple(dict.fromkeys(who for who, _, _ in found if who is not None))
+    rated = list(rated)
+    judges = tuple(dict.fromkeys(who for who, _, _ in rated if who is not None))
     given: dict[str, dict[Any, list[float | None]]] = {}
-    for number, (who, score, value) in enumerate(found):
+    for number, (who, score, value) in enumerate(rated):
         by_judge = given.setdefault(score, {judge: [] for judge in judges})
         by_judge.setdefault(number if who is None else who, []).append(value)
     raw = {score: tuple(mean(values) for values in by_judge.values()) for score, by_judge in given.items()}
@@ -96,7 +96,11 @@ def _check(rows: Sequence[Located]) -> None:
         if others := [name for name in SAME if getattr(row[1], name) != getattr(first[1], name)]:
             fix = "write it alike if it is one text, else give each text an id or a system of its own"
             raise RecordError(f"{where}, with another {others[0]}; {fix}")
-        if any(len(values) > 1 for each in (first[1], row[1]) for values in (each.judges, *each.raw_scores.values())):
+        if any(
+            len(values) > 1
+            for judgment in (first[1], row[1])
+            for values in (judgment.judges, *judgment.raw_scores.values())
+        ):
             raise RecordError(f"{where}, with several judges in a row; join these rows, or delete one")
         if bool(row[1].judges) != bool(first[1].judges):
             raise RecordError(f"{where}; only one of them names its judge: name all, or none")

@@ -63,15 +63,15 @@ class JudgmentColumns:
 
 def score_columns(written: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Name -> columns from ``NAME=COLUMN,...``, or from a column whose last part is the name. Raises RecordError."""
-    found: dict[str, tuple[str, ...]] = {}
+    columns: dict[str, tuple[str, ...]] = {}
     for text in written:
         name, equals, column = (part.strip() for part in text.partition("="))
         if not equals:
             name, column = text.rpartition(".")[2].strip("*_ -"), text
-        if not name or not column or name in found:
+        if not name or not column or name in columns:
             raise RecordError(f"--score {text!r}: write NAME=COLUMN, with another name for each score")
-        found[name] = tuple(part.strip() for part in column.split(","))
-    return found
+        columns[name] = tuple(part.strip() for part in column.split(","))
+    return columns
 
 
 def read_rows(
@@ -85,22 +85,22 @@ def read_rows(
         if read.problem:
             raise RecordError(f"{read.where}: {read.problem}; correct or delete this row")
     names = list(dict.fromkeys(column for read in reads for column in read.fields))
-    found, given = _chosen(reads, names, name, columns, further)
-    alternatives = () if not found.reference else reference_columns(found.reference, tuple(names))
-    _check_lists(reads, found)
-    understood = Understood(name, found.lists)
+    layout, given = _chosen(reads, names, name, columns, further)
+    alternatives = () if not layout.reference else reference_columns(layout.reference, tuple(names))
+    _check_lists(reads, layout)
+    understood = Understood(name, layout.lists)
     inputs: dict[str, str] = {}
     rows = []
     for read in reads:
         row = {known: cells.opened(read.fields[known]) for known in given if read.fields.get(known) is not None}
-        row |= _texts(read, found, inputs, name) | _ratings(read, found, given)
+        row |= _texts(read, layout, inputs, name) | _ratings(read, layout, given)
         row |= {column: read.fields[column] for column in further if column in read.fields}
         rows.append((read.where, parse(Read(read.where, "", row), further)))
-        understood.note("candidates", cells.opened(cells.at(read.fields, found.candidate or "")))
-        articles = (found.source,) if found.source else ()
-        understood.add(rows[-1][1].references, (found.candidate or "",), alternatives, articles)
+        understood.note("candidates", cells.opened(cells.at(read.fields, layout.candidate or "")))
+        articles = (layout.source,) if layout.source else ()
+        understood.add(rows[-1][1].references, (layout.candidate or "",), alternatives, articles)
     understood.say()
-    return rows, _notes(found, given, [name for name in names if name not in alternatives], further)
+    return rows, _notes(layout, given, [name for name in names if name not in alternatives], further)
 
 
 def _chosen(
@@ -223,14 +223,14 @@ def _ratings(read: Read, columns: JudgmentColumns, given: Sequence[str]) -> dict
             raise RecordError(f"{read.where}: {what!r} is empty; name the judge, or the criterion, of every score")
     if not columns.scores:
         return {"judges": [judge]} if isinstance(judge, str) else {}
-    found: list[Rating] = []
+    rated: list[Rating] = []
     for name, paths in columns.scores.items():
         name = criterion if len(columns.scores) == 1 and criterion else f"{criterion} {name}".strip()
         values = [cells.at(read.fields, path) for path in paths]
         label = f"{read.where}: {','.join(paths)}"
         values = cells.each(values[0] if len(paths) == 1 else values, lambda cell: cells.number(cell, label))  # noqa: B023
-        found += ratings(name, values, judge, label)
-    return {name: value for name, value in judged(found).items() if value or name not in given}
+        rated += ratings(name, values, judge, label)
+    return {name: value for name, value in judged(rated).items() if value or name not in given}
 
 
 def _notes(columns: JudgmentColumns, given: Sequence[str], names: Sequence[str], further: Sequence[str]) -> list[str]:

@@ -75,8 +75,8 @@ def load(
     name, written, path = _parse(str(data))
     layout = layout or JudgmentColumns()
     if not name and not layout and (name := _recognised(Path(path))):
-        found = load(f"{name}:{path}", lower_is_better=lower_is_better, **options)
-        return replace(found, notes=[f"recognised as {name}", *found.notes])
+        public = load(f"{name}:{path}", lower_is_better=lower_is_better, **options)
+        return replace(public, notes=[f"recognised as {name}", *public.notes])
     if name and name != HUB and layout:
         raise RecordError(f"{data}: the reader {name} knows its columns; omit them, or {name}:")
     if not name and options:

@@ -111,8 +111,11 @@ def _listed(names: Sequence[str], total: int) -> str:
 
 def _inputs_left_out(label: str, grouped: GroupedCorrelation) -> list[str]:
     """How many inputs a correlation within inputs averages, where some are left out."""
-    parts = grouped.groups.values() if grouped.groups else [grouped.average]
-    over, left_out = sum(each.over for each in parts), sum(each.left_out for each in parts)
+    correlations = grouped.groups.values() if grouped.groups else [grouped.average]
+    over, left_out = (
+        sum(correlation.over for correlation in correlations),
+        sum(correlation.left_out for correlation in correlations),
+    )
     why = "a single text, or scores that do not vary"
     if not left_out or not over:
         return []
@@ -139,8 +142,8 @@ def _result(evaluation: Results, result: Result) -> list[str]:
 
 def _best(metrics: Mapping[str, Correlation]) -> tuple[list[str], str]:
     """The metrics whose printed value is the highest, and that value."""
-    top = number(max(found.value for found in metrics.values()))
-    return [label for label, found in metrics.items() if number(found.value) == top], top
+    top = number(max(correlation.value for correlation in metrics.values()))
+    return [label for label, correlation in metrics.items() if number(correlation.value) == top], top
 
 
 def _highest(labels: Sequence[str], metrics: Mapping[str, Correlation], result: Result) -> str:
@@ -153,10 +156,10 @@ def _highest(labels: Sequence[str], metrics: Mapping[str, Correlation], result: 
         said = f"{joined(best)} {'all ' if len(best) == len(metrics) > 2 else ''}reach {top}"
         said += "" if len(best) == len(metrics) else ", the highest value"
     if not named(result.statistic).accuracy:
-        found = [metrics[label] for label in best]
-        if all(each.value < 0 for each in found):
+        highest = [metrics[label] for label in best]
+        if all(correlation.value < 0 for correlation in highest):
             said += "; a value below 0 is disagreement with people"
-        if all(each.low <= 0 <= each.high for each in found):
+        if all(correlation.low <= 0 <= correlation.high for correlation in highest):
             said += f"; {'its interval includes' if len(best) == 1 else 'their intervals include'} 0"
     undefined = [label for label in labels if label not in metrics]
     return said + (f"; {joined(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined" if undefined else "")
@@ -174,8 +177,8 @@ def _equals(best: str, metrics: Sequence[str], result: Result) -> str:
 def _length(length: str, value: float, metrics: Mapping[str, Correlation], result: Result) -> str:
     """Length against the metrics: their printed values, and the verdicts of the tests."""
     places: dict[str, list[str]] = {"more than": [], "as much as": [], "less than": []}
-    for label, found in metrics.items():
-        more = float(number(value)) - float(number(found.value))
+    for label, correlation in metrics.items():
+        more = float(number(value)) - float(number(correlation.value))
         places["more than" if more > 0 else "less than" if more < 0 else "as much as"].append(label)
     verdicts: dict[str, list[str]] = {"significantly more than": [], "significantly less than": []}
     tests = [test for test in _tested(result) if length in (test.a, test.b) and {test.a, test.b} <= {length, *metrics}]

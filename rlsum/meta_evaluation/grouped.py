@@ -137,10 +137,10 @@ def _by_t(table: ScoreTable, a: str, b: str, statistic: str, level: Level, choic
             continue
         if reason := why_not(statistic, level, *sizes(first.unit, first.system, level), "inputs", test=True):
             return replace(test, reason=f"no test: {_named(group)}: {reason}")
-        found = estimated_difference(first, second, statistic, level, "inputs")
-        same = abs(found.value) < 1e-12 and np.isnan(found.error)
+        difference = estimated_difference(first, second, statistic, level, "inputs")
+        same = abs(difference.value) < 1e-12 and np.isnan(difference.error)
         equal += same
-        parts.append(found._replace(error=0.0) if same else found)
+        parts.append(difference._replace(error=0.0) if same else difference)
         weights.append(1 if choices.average == "groups" else len(first))
     why += f", of each of {len(parts)} groups"
     why += f" ({left_out} more are undefined)" if left_out else ""
@@ -185,17 +185,19 @@ def _averaged(
     judged: int,
     average: Average | None,
 ) -> GroupedCorrelation:
-    defined = {group: found for group, found in correlations.items() if not np.isnan(found.value)}
+    defined = {group: correlation for group, correlation in correlations.items() if not np.isnan(correlation.value)}
     left_out = tuple(group for group in correlations if group not in defined)
-    n = sum(found.n for found in correlations.values())
+    n = sum(correlation.n for correlation in correlations.values())
     any_group, nan = next(iter(correlations.values())), float("nan")
     result = Correlation(any_group.statistic, any_group.level, nan, nan, nan, n, n / judged, len(defined))
     reasons = "; ".join(dict.fromkeys(correlations[group].reason for group in left_out))
     if not defined:
         reason = f"undefined in every group ({reasons})"
         return GroupedCorrelation(replace(result, reason=reason), correlations, left_out)
-    weights = np.array([1 if average == "groups" else found.n for found in defined.values()], dtype=np.float64)
-    value = float(np.average([found.value for found in defined.values()], weights=weights))
+    weights = np.array(
+        [1 if average == "groups" else correlation.n for correlation in defined.values()], dtype=np.float64
+    )
+    value = float(np.average([correlation.value for correlation in defined.values()], weights=weights))
     low, high, reason = nan, nan, ""
     if spreads or draws:
         low, high, reason = _interval(defined, spreads, draws, weights)
@@ -209,9 +211,9 @@ def _interval(
     defined: Mapping[str, Correlation], spreads: Mapping[str, Spread], draws: Mapping[str, Floats], weights: Floats
 ) -> Interval:
     """The interval of the average, or why a group has none."""
-    for group, found in defined.items():
-        if np.isnan(found.low):
-            return no_interval(f"{_named(group)}: {found.reason.removeprefix('no interval: ')}")
+    for group, correlation in defined.items():
+        if np.isnan(correlation.low):
+            return no_interval(f"{_named(group)}: {correlation.reason.removeprefix('no interval: ')}")
     if draws:
         return Interval(*percentiles(_mean(np.stack([draws[group] for group in defined]), weights), CONFIDENCE))
     level = next(iter(defined.values())).level

@@ -80,7 +80,7 @@ def group_table(result: Result) -> Table:
     groups = list(result.correlations[labels[0]].groups)
 
     def row(name: Cell, correlations: list[Correlation]) -> tuple[Cell, ...]:
-        return (name, *map(_cell, correlations), Cell(f"{max(each.n for each in correlations):,}"))
+        return (name, *map(_cell, correlations), Cell(f"{max(correlation.n for correlation in correlations):,}"))
 
     rows = [
         row(Cell(group or "(no group)"), [result.correlations[label].groups[group] for label in labels])

@@ -138,12 +138,12 @@ def scored(reward: EmbeddingReward, examples: Sequence[JudgedExample]) -> dict[s
 
     Each group is one call, so batch centering stays within it.
     """
-    found = {}
+    by_group = {}
     for group, rows in members([example.group for example in examples]).items():
         chosen = [examples[index] for index in rows]
         scores = reward([example.candidate for example in chosen], [example.references for example in chosen])
-        found[group] = correlations(scores, [example.human for example in chosen])
-    return found
+        by_group[group] = correlations(scores, [example.human for example in chosen])
+    return by_group
 
 
 def check_folder(folder: Path) -> None:

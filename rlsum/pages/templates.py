@@ -23,16 +23,16 @@ def environment(package: str) -> Environment:
     """The templates of a package and of this one."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    found = Environment(
+    templates = Environment(
         loader=FileSystemLoader([str(resources.files(name)) for name in (package, "rlsum")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["base64"] = lambda content: base64.b64encode(content).decode("ascii")
-    found.filters["kind"] = lambda block: type(block).__name__
-    return found
+    templates.filters["base64"] = lambda content: base64.b64encode(content).decode("ascii")
+    templates.filters["kind"] = lambda block: type(block).__name__
+    return templates
 
 
 def fragment(blocks: Iterable[object], legend: Mapping[Any, str]) -> str | None:

@@ -33,9 +33,9 @@ class Resampling:
 
     def interval(self, values: Floats, span: tuple[float, float] = ANY) -> Interval:
         """The interval of the mean of ``values`` (n,), cut to ``span``: that of few may leave what a score can be."""
-        found = mean_interval(values, level=self.level, resamples=self.resamples, seed=self.seed)
-        low, high = np.clip(found[1:3], *span).tolist()
-        return found._replace(low=low, high=high)
+        mean = mean_interval(values, level=self.level, resamples=self.resamples, seed=self.seed)
+        low, high = np.clip(mean[1:3], *span).tolist()
+        return mean._replace(low=low, high=high)
 
     def difference(self, a: Floats, b: Floats) -> tuple[Interval, float]:
         """The mean of ``a - b``, both (n,), with its interval, and its two-sided permutation p-value."""
@@ -66,7 +66,7 @@ def intervals(
     """The mean and interval of every column of scores (n,), within what the metric of a signature, or the property,
     can be.
     """
-    spans = {name: each.range for name, each in PROPERTIES.items()}
+    spans = {name: measure.range for name, measure in PROPERTIES.items()}
     spans |= {name: stated_range(text.partition("|")[0]) for name, text in (signatures or {}).items()}
     return {name: resampling.interval(values, spans.get(name, ANY)) for name, values in columns.items()}
 
@@ -93,13 +93,13 @@ def compare_corpora(
         return None
     (counts, value), (baseline_counts, _) = system.counts[metric], baseline.counts[metric]
     own, other = counts[rows], baseline_counts[others]
-    found = value(own.sum(axis=0)) - value(other.sum(axis=0))
+    difference = value(own.sum(axis=0)) - value(other.sum(axis=0))
     moved = np.random.default_rng(resampling.seed).random((resampling.resamples, len(own))) < 0.5
     changes = moved @ (other - own)  # (resamples, counts)
     swapped = [value(own.sum(axis=0) + change) - value(other.sum(axis=0) - change) for change in changes]
-    extreme = int((np.abs(swapped) >= abs(found) - 1e-12).sum())
+    extreme = int((np.abs(swapped) >= abs(difference) - 1e-12).sum())
     p = (extreme + 1) / (len(swapped) + 1)
-    interval = Interval(found, np.nan, np.nan, len(rows))
+    interval = Interval(difference, np.nan, np.nan, len(rows))
     return Comparison(system.system, baseline.system, f"{metric}{OF_CORPUS}", interval, p, len(rows), unpaired)
 
 
@@ -117,15 +117,15 @@ def compare_all(systems: Sequence[SystemScores], baseline: SystemScores, resampl
     """
     others = [system for system in systems if system is not baseline]
     means = [
-        compare(each, baseline, name, resampling)
-        for each in others
-        for name in each.metrics
+        compare(system, baseline, name, resampling)
+        for system in others
+        for name in system.metrics
         if name in baseline.metrics
     ]
     whole = [
-        compare_corpora(each, baseline, name, resampling)
-        for each in others
-        for name in each.counts
+        compare_corpora(system, baseline, name, resampling)
+        for system in others
+        for name in system.counts
         if name in baseline.counts
     ]
     return with_holm([*means, *filter(None, whole)])

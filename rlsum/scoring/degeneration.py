@@ -61,18 +61,18 @@ def degeneration(
     if not outputs:
         return dict.fromkeys(SIGNS, 0.0)
     limits, dropped = limits or Limits(), _stop_words(language)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for output in outputs:
-        found.update(_of_text(output.candidate, dropped))
+        counts.update(_of_text(output.candidate, dropped))
     texts = [output.candidate for output in outputs]
     lengths = [limits.count(text) for text in texts]
     if limits.longest is not None:
-        found["limit"] = sum(length >= limits.longest for length in lengths)
+        counts["limit"] = sum(length >= limits.longest for length in lengths)
     else:
-        found["limit"] = _cut_at_one_length(texts, lengths)
-    found["minimum"] = sum(length <= limits.shortest for length in lengths) if limits.shortest > 1 else 0
-    found["same"] = _of_other_articles(outputs)
-    return {sign: found[sign] / len(outputs) for sign in SIGNS}
+        counts["limit"] = _cut_at_one_length(texts, lengths)
+    counts["minimum"] = sum(length <= limits.shortest for length in lengths) if limits.shortest > 1 else 0
+    counts["same"] = _of_other_articles(outputs)
+    return {sign: counts[sign] / len(outputs) for sign in SIGNS}
 
 
 def _of_text(text: str, dropped: frozenset[str]) -> list[str]:

@@ -128,19 +128,22 @@ def evaluate(
 
     ``missing`` maps metric -> why it cannot be computed. ``debris``: see ``Evaluation``.
     """
-    missing = {**(missing or {}), **{name: reason for each in scores.values() for name, reason in each.missing.items()}}
+    missing = {
+        **(missing or {}),
+        **{name: reason for scored in scores.values() for name, reason in scored.missing.items()},
+    }
     signatures = {label: reward.signature for label, reward in rewards.items() if label not in missing}
-    references = (next(iter(output.references), output.candidate) for each in outputs.values() for output in each)
+    references = (next(iter(output.references), output.candidate) for members in outputs.values() for output in members)
     return Evaluation(
         outputs,
-        {system: intervals(each.metrics, resampling, signatures) for system, each in scores.items()},
-        {system: intervals(each.properties, resampling) for system, each in scores.items()},
+        {system: intervals(scored.metrics, resampling, signatures) for system, scored in scores.items()},
+        {system: intervals(scored.properties, resampling) for system, scored in scores.items()},
         compare_all(list(scores.values()), scores[compared_with], resampling),
         compared_with,
         resampling,
         signatures,
         headings(rewards),
-        {system: each.corpus for system, each in scores.items() if each.corpus},
+        {system: scored.corpus for system, scored in scores.items() if scored.corpus},
         missing,
         debris,
         read_as_english(signatures, references, option("language", "")),
@@ -208,7 +211,9 @@ def picture(comparisons: Sequence[Comparison]) -> Picture:
 
 def _identical(evaluation: Evaluation) -> list[str]:
     """Systems that wrote the same texts: two names of one model, such as a run whose best weights are its start."""
-    texts = {system: {each.id: each.candidate for each in outputs} for system, outputs in evaluation.outputs.items()}
+    texts = {
+        system: {output.id: output.candidate for output in outputs} for system, outputs in evaluation.outputs.items()
+    }
     return [
         f"Warning: {first} and {second} wrote the same text for all {len(texts[first]):,} articles; a run that "
         "never beat its start leaves the weights of the start."

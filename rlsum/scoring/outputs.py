@@ -110,8 +110,8 @@ def load_available(specs: Specs, language: str | None = None) -> tuple[dict[str,
 def measure_properties(outputs: Sequence[Output]) -> dict[str, Floats]:
     """The values (n,) of every property of ``PROPERTIES``, unscaled, by its name."""
     return {
-        name: np.array([each.function(output.candidate, output.source) for output in outputs], dtype=np.float64)
-        for name, each in PROPERTIES.items()
+        name: np.array([measure.function(output.candidate, output.source) for output in outputs], dtype=np.float64)
+        for name, measure in PROPERTIES.items()
     }
 
 

@@ -53,8 +53,8 @@ def invented_names(candidate: str, source: str) -> float:
 
 def words(text: str) -> list[str]:
     """The runs of letters of a text, in order, with apostrophes and hyphens inside them."""
-    found: list[str] = pattern(_WORD).findall(nfc(text))
-    return found
+    matches: list[str] = pattern(_WORD).findall(nfc(text))
+    return matches
 
 
 def names(text: str) -> list[str]:
@@ -95,8 +95,8 @@ class Property:
 
 
 PROPERTIES: dict[str, Property] = {
-    each.name: each
-    for each in (
+    measure.name: measure
+    for measure in (
         Property("length", length, "tokens"),
         Property("repetition", repetition, "%", "trigrams that repeat an earlier one", 100),
         Property("novelty", novelty, "%", "bigrams that are not in the article", 100, curve=False),

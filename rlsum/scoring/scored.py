@@ -81,7 +81,7 @@ class Scored(Shown):
             )
             for system, scores in self.by_system.items()
         }
-        sizes = {system: len(next(iter(each.values()))) for system, each in self.by_system.items()}
+        sizes = {system: len(next(iter(scores.values()))) for system, scores in self.by_system.items()}
         items = ", ".join(f"{system} {count:,}" for system, count in sizes.items())
         notes = [
             f"Items: {items}; {self.resampling.note}.",
@@ -139,11 +139,7 @@ def score(
     else:
         pairs = data if isinstance(data, Pairs) else Listed.of(data, references, sources, columns)
     scorers = rewards.from_specs(metrics, language)
-    if out is not None:
-        out = Path(out)
-        check_free("out", out, overwrite)
-        if out.suffix == ".gz":
-            raise UserError(f"{option('out', out)}: rows are written as plain text; leave .gz out of the name")
+    out = None if out is None else _writable(Path(out), overwrite)
     identity = pairs.check(scorers.values())
     texts = ((str(row.get("system") or ""), *texts_of(row)[:2]) for row in pairs)
     prefixes = Survey.of(texts).prefixes if clean else None
@@ -163,6 +159,13 @@ def score(
             write_signatures(out, {**identity.signed, **signatures})
             journal.finish()
     return scored
+
+
+def _writable(out: Path, overwrite: bool) -> Path:
+    check_free("out", out, overwrite)
+    if out.suffix == ".gz":
+        raise UserError(f"{option('out', out)}: rows are written as plain text; leave .gz out of the name")
+    return out
 
 
 def _made(metrics: Specs, language: str | None, prefixes: Sequence[str] | None) -> dict[str, Reward]:

@@ -61,15 +61,15 @@ def property_table(
         (
             Cell(system),
             *(
-                interval_cell(row.get(each.name, UNKNOWN), each.scale, each.digits, of=counts.get(system))
-                for each in shown
+                interval_cell(row.get(measure.name, UNKNOWN), measure.scale, measure.digits, of=counts.get(system))
+                for measure in shown
             ),
         )
         for system, row in rows.items()
     )
-    described = "; ".join(f"{each.title}: {each.description}" for each in shown if each.description)
+    described = "; ".join(f"{measure.title}: {measure.description}" for measure in shown if measure.description)
     legend = (f"{described}.",) if described else ()
-    return Table(caption, ("system", *(each.label for each in shown)), cells, (*legend, *notes))
+    return Table(caption, ("system", *(measure.label for measure in shown)), cells, (*legend, *notes))
 
 
 def difference_table(comparisons: Sequence[Comparison], caption: str, notes: Iterable[str] = ()) -> Table:

@@ -144,8 +144,8 @@ def _engine(pairs: RowPairs) -> Engine:
 def _exact(rows: Rows, level: Level) -> tuple[float, float] | None:
     if level == "system":
         return None
-    found = tie_calibrated_accuracy(rows.human, rows.metric, None if level == "pooled" else rows.unit)
-    return found.accuracy, found.epsilon
+    best = tie_calibrated_accuracy(rows.human, rows.metric, None if level == "pooled" else rows.unit)
+    return best.accuracy, best.epsilon
 
 
 ACC_T = Statistic(

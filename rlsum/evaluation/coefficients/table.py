@@ -26,8 +26,8 @@ def named(name: str) -> Statistic:
     if name not in STATISTICS:
         raise ValueError(f"statistic={name!r} is unknown; use one of {', '.join(STATISTICS)}")
     module, _, constant = STATISTICS[name].partition(":")
-    found: Statistic = getattr(import_module(module), constant)
-    return found
+    statistic: Statistic = getattr(import_module(module), constant)
+    return statistic
 
 
 def engine(rows: Rows, statistic: str, level: Level) -> Engine:

@@ -84,7 +84,7 @@ def influence(scores: Floats, lengths: Floats, weights: Floats) -> tuple[Floats,
     mean counts that error, too (a linearisation; Hampel 1974).
     """
     total = weights.sum(axis=1, keepdims=True)
-    length, score = ((weights * each).sum(axis=1, keepdims=True) / total for each in (lengths, scores))
+    length, score = ((weights * values).sum(axis=1, keepdims=True) / total for values in (lengths, scores))
     inner = lengths - length
     spread = float((weights * inner**2).sum())
     slope = float((weights * inner * (scores - score)).sum()) / spread if spread > 1e-12 else 0.0

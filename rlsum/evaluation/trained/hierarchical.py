@@ -111,9 +111,11 @@ def mean_difference(table: Floats) -> Difference:
     """The mean of differences (seeds, articles) with its 95% interval and its test; see `complete`."""
     differences = complete(table)
     seeds, articles = differences.shape
-    found = components(differences)
-    low, high = interval(found)
-    return Difference(float(found.mean), float(low), float(high), float(p_value(found)), seeds, articles, found)
+    estimate = components(differences)
+    low, high = interval(estimate)
+    return Difference(
+        float(estimate.mean), float(low), float(high), float(p_value(estimate)), seeds, articles, estimate
+    )
 
 
 def components(differences: Floats) -> Components:
@@ -135,7 +137,7 @@ def components(differences: Floats) -> Components:
     return Components(mean, articles * of_seed.var(-1, ddof=1), by_article, residual, seeds, articles)
 
 
-def degrees_of_freedom(found: Components, alpha: float | Floats) -> Floats:
+def degrees_of_freedom(estimate: Components, alpha: float | Floats) -> Floats:
     """Degrees of freedom (...) of the mean over its standard error, at the two-sided level ``alpha``.
 
     k * (1 + (c A / B)^q) for k + 1 seeds, at most m - 1: k where seeds dominate, m - 1 where articles do. c and q
@@ -143,50 +145,50 @@ def degrees_of_freedom(found: Components, alpha: float | Floats) -> Floats:
     (alpha / .05)^(1.5 / k), because at a small level a small chance of an estimate of B near 0 is too large. With
     Satterthwaite's own formula the test of two seeds rejects up to 13% instead of 5%.
     """
-    if found.seeds == 1:
-        return np.full(np.shape(found.mean), found.articles - 1.0)
-    k = found.seeds - 1
+    if estimate.seeds == 1:
+        return np.full(np.shape(estimate.mean), estimate.articles - 1.0)
+    k = estimate.seeds - 1
     factor, power = TWO_SEEDS if k == 1 else MORE_SEEDS
     trust = factor * (np.asarray(alpha) / 0.05) ** (1.5 / k)
-    a, b = found.from_articles, found.from_seeds
+    a, b = estimate.from_articles, estimate.from_seeds
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(a > 0, trust * a / b, 0.0)
-        return np.minimum(k * (1 + ratio**power), found.articles - 1.0)
+        return np.minimum(k * (1 + ratio**power), estimate.articles - 1.0)
 
 
-def critical(found: Components, alpha: float) -> Floats:
+def critical(estimate: Components, alpha: float) -> Floats:
     """The smallest absolute mean (...) that is significant at the two-sided level ``alpha``."""
-    return -stdtrit(degrees_of_freedom(found, alpha), alpha / 2) * found.error
+    return -stdtrit(degrees_of_freedom(estimate, alpha), alpha / 2) * estimate.error
 
 
-def interval(found: Components, level: float = LEVEL) -> tuple[Floats, Floats]:
+def interval(estimate: Components, level: float = LEVEL) -> tuple[Floats, Floats]:
     """The ends (...) of the interval of the mean at ``level``, dual to `p_value`. Raises ValueError for a level
     outside (0, 1).
     """
     if not 0 < level < 1:
         raise ValueError(f"level={level} must lie between 0 and 1, such as {LEVEL}")
-    half = critical(found, 1 - level)
-    return found.mean - half, found.mean + half
+    half = critical(estimate, 1 - level)
+    return estimate.mean - half, estimate.mean + half
 
 
-def p_value(found: Components, against: float = 0.0) -> Floats:
+def p_value(estimate: Components, against: float = 0.0) -> Floats:
     """Two-sided p (...) of the hypothesis that the mean is ``against``: the smallest level that rejects it.
 
     1 where every difference equals ``against``, NaN where the standard error is unknown.
     """
-    distance = np.abs(found.mean - against)
+    distance = np.abs(estimate.mean - against)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(distance > 0, distance / found.error, 0.0)
+        t = np.where(distance > 0, distance / estimate.error, 0.0)
     low, high = np.full(np.shape(t), -700.0), np.zeros(np.shape(t))  # logarithms of levels
     for _ in range(STEPS):
         middle = (low + high) / 2
         level = np.exp(middle)
-        rejected = 2 * stdtr(degrees_of_freedom(found, level), -t) <= level
+        rejected = 2 * stdtr(degrees_of_freedom(estimate, level), -t) <= level
         low, high = np.where(rejected, low, middle), np.where(rejected, middle, high)
-    return np.where(np.isnan(found.error), np.nan, np.exp(high))
+    return np.where(np.isnan(estimate.error), np.nan, np.exp(high))
 
 
-def p_no_worse(found: Components, margin: float) -> Floats:
+def p_no_worse(estimate: Components, margin: float) -> Floats:
     """One-sided p (...) of the hypothesis that the mean is ``-margin`` or lower; small: no worse than by ``margin``.
 
     One of the two tests of TOST (Schuirmann 1987); at 5% it rejects where the 90% interval lies above ``-margin``.
@@ -194,5 +196,5 @@ def p_no_worse(found: Components, margin: float) -> Floats:
     """
     if not margin > 0:
         raise ValueError(f"margin={margin} must be positive, such as 0.01 for a point of a score x 100")
-    half = p_value(found, -margin) / 2
-    return np.where(found.mean > -margin, half, 1 - half)
+    half = p_value(estimate, -margin) / 2
+    return np.where(estimate.mean > -margin, half, 1 - half)

@@ -81,7 +81,7 @@ def power(
     means = of_seeds[..., family.opponents :, None] - of_seeds[..., None, : family.opponents]
     other = of_articles[:, family.opponents :, None] - of_articles[:, None, : family.opponents]
     shape = other.shape  # (draws, rewards, opponents)
-    found = Components(
+    estimate = Components(
         means.mean(1) + other,
         by_seed=articles * means.var(1, ddof=1),
         by_article=np.full(shape, seeds * of.article + of.residual),
@@ -89,20 +89,20 @@ def power(
         seeds=seeds,
         articles=articles,
     )
-    return float(called_better(found)[:, -1].mean())
+    return float(called_better(estimate)[:, -1].mean())
 
 
-def called_better(found: Components, alpha: float = ALPHA) -> NDArray[np.bool_]:
+def called_better(estimate: Components, alpha: float = ALPHA) -> NDArray[np.bool_]:
     """Which systems (draws, systems) `verdicts` calls better than all their opponents; differences (..., opponents).
 
     Holm's method by critical means: with j systems rejected already, the next largest p must be at most
     alpha / (systems - j).
     """
-    systems = found.mean.shape[1]
-    better = np.zeros(found.mean.shape[:2], dtype=bool)
+    systems = estimate.mean.shape[1]
+    better = np.zeros(estimate.mean.shape[:2], dtype=bool)
     going = np.ones(len(better), dtype=bool)
     for before in range(systems):
-        above = (found.mean > critical(found, alpha / (systems - before))).all(axis=2)
+        above = (estimate.mean > critical(estimate, alpha / (systems - before))).all(axis=2)
         going &= above.sum(axis=1) > before
         better |= above & going[:, None]
     return better

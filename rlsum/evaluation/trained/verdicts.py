@@ -64,21 +64,25 @@ def verdicts(
     verdict": no p, or one seed, whose p is about two models and not about what they were trained on. Nothing here says
     "equal".
     """
-    unknown = [not tests or any(found.seeds < 2 or np.isnan(found.p) for found in tests) for tests in systems]
+    unknown = [
+        not tests or any(difference.seeds < 2 or np.isnan(difference.p) for difference in tests) for tests in systems
+    ]
     known = [tests for tests, without in zip(systems, unknown, strict=True) if not without]
-    above = holm([max(found.p if found.mean > 0 else 1.0 for found in tests) for tests in known])
-    each = iter(holm([found.p for tests in known for found in tests]))
-    below = [[next(each) for _ in tests] for tests in known]
+    above = holm([max(difference.p if difference.mean > 0 else 1.0 for difference in tests) for tests in known])
+    adjusted = iter(holm([difference.p for tests in known for difference in tests]))
+    below = [[next(adjusted) for _ in tests] for tests in known]
     held = [1.0] * len(known)
     if margin is not None:
-        held = list(holm([max(float(p_no_worse(found.components, margin)) for found in tests) for tests in known]))
+        held = list(
+            holm([max(float(p_no_worse(difference.components, margin)) for difference in tests) for tests in known])
+        )
     said = (_said(*family, alpha) for family in zip(known, above, below, held, strict=True))
     nothing = (Verdict("no verdict", _closest(tests), float("nan")) for tests in systems)
     return [none if without else next(said) for none, without in zip(nothing, unknown, strict=True)]
 
 
 def _said(tests: Sequence[Difference], above: float, below: Sequence[float], held: float, alpha: float) -> Verdict:
-    harm = [place for place, found in enumerate(tests) if found.mean < 0 and below[place] <= alpha]
+    harm = [place for place, difference in enumerate(tests) if difference.mean < 0 and below[place] <= alpha]
     if harm:
         worst = min(harm, key=lambda place: below[place])
         return Verdict("worse", worst, float(below[worst]))

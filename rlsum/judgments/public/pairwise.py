@@ -54,7 +54,7 @@ def tldr(path: Path, *, split: Literal["train", "valid1", "valid2"] | None = Non
             if split is not None and row["split"] != split:
                 left_out["of another split"] += 1
                 continue
-            texts = [(str(each["policy"]), str(each["text"])) for each in row["summaries"]]
+            texts = [(str(summary["policy"]), str(summary["text"])) for summary in row["summaries"]]
             if len(texts) != 2 or row["choice"] not in (0, 1):
                 raise RecordError(
                     f"{where}: choice={row['choice']!r} of {len(texts)} summaries; 0 or 1 of two expected"

@@ -26,7 +26,9 @@ def summeval(path: Path, *, judges: Literal["expert", "turker"] = "expert", refe
     for where, row in read_objects(path):
         with parsing(where, "a summary of SummEval"):
             given = row[f"{judges}_annotations"]
-            raw = {name: tuple(finite(each[name], f"{where}: {name}") for each in given) for name in CRITERIA}
+            raw = {
+                name: tuple(finite(annotation[name], f"{where}: {name}") for annotation in given) for name in CRITERIA
+            }
             raw["overall"] = tuple(sum(scores) / len(CRITERIA) for scores in zip(*raw.values(), strict=True))
             texts = tuple(map(str, row["references"][:references]))
             scores = {name: mean(values) for name, values in raw.items()}
