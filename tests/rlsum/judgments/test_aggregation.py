@@ -1,21 +1,10 @@
-import csv
-import json
-
 import pytest
+from rows import jsonl, table
 
 from rlsum.errors import RecordError
 from rlsum.judgments.registry import load
 
 TEXT = {"id": "1", "system": "s", "candidate": "a cat", "reference": "the cat"}
-
-
-def table(path, *rows):
-    names = dict.fromkeys(name for row in rows for name in row)
-    with path.open("w", newline="") as file:
-        written = csv.DictWriter(file, names, restval="")
-        written.writeheader()
-        written.writerows(rows)
-    return path
 
 
 def rated(judge, overall, **fields):
@@ -38,8 +27,7 @@ def test_judges_without_names_and_records_a_line_a_judge(tmp_path):
     (text,) = load(tmp_path / "j.csv").rows
     assert (text.judges, text.scores, text.raw_scores) == ((), {"overall": 2.5}, {"overall": (1, 4)})
     lines = [{**TEXT, "scores": {"overall": value}, "judges": [judge]} for judge, value in (("ann", 1), ("bo", 4))]
-    (tmp_path / "j.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    (text,) = load(tmp_path / "j.jsonl").rows
+    (text,) = load(jsonl(tmp_path / "j.jsonl", *lines)).rows
     assert (text.judges, text.scores) == (("ann", "bo"), {"overall": 2.5})
 
 
@@ -95,7 +83,6 @@ def test_ids_of_texts_that_are_taken_for_inputs_are_noted(tmp_path, sources, not
 
 
 def test_judgments_of_several_judges_are_not_joined(tmp_path):
-    line = json.dumps({**TEXT, "raw_scores": {"overall": [1, 2]}})
-    (tmp_path / "j.jsonl").write_text(f"{line}\n{line}\n")
+    row = {**TEXT, "raw_scores": {"overall": [1, 2]}}
     with pytest.raises(RecordError, match="several judges in a row"):
-        load(tmp_path / "j.jsonl")
+        load(jsonl(tmp_path / "j.jsonl", row, row))

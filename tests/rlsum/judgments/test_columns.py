@@ -1,18 +1,11 @@
-import csv
-import json
-
 import pytest
+from rows import jsonl, table
 
 from rlsum.errors import RecordError
 from rlsum.judgments.cells import at
 from rlsum.judgments.columns import JudgmentColumns, score_columns
 from rlsum.judgments.public.tables import read_tsv
 from rlsum.judgments.registry import load
-
-
-def lines(path, *rows):
-    path.write_text("\n".join(map(json.dumps, rows)))
-    return path
 
 
 @pytest.mark.parametrize(
@@ -95,7 +88,7 @@ WIDE = {"id": "1", "candidate": "x", "reference": "y", "coherence_1": 1, "cohere
     ],
 )  # fmt: skip
 def test_published_layouts_need_the_names_of_their_columns(tmp_path, row, layout, text, scores, raw, judges):
-    (found,) = load(lines(tmp_path / "j.jsonl", row), layout=layout).rows
+    (found,) = load(jsonl(tmp_path / "j.jsonl", row), layout=layout).rows
     assert (found.id, found.system, found.candidate, found.references, found.source) == text
     assert (found.scores, found.raw_scores, found.judges) == (scores, raw, judges)
 
@@ -127,7 +120,7 @@ def test_columns_of_numbers_are_scores_and_those_of_people_their_judges(tmp_path
 
 def test_a_column_of_judges_names_those_of_the_columns_of_scores(tmp_path):
     row = {"id": "1", "system": "s", "candidate": "x", "reference": "y", "rater1": 1, "rater2": 2, "judges": ["a", "b"]}
-    (found,) = load(lines(tmp_path / "j.jsonl", row)).rows
+    (found,) = load(jsonl(tmp_path / "j.jsonl", row)).rows
     assert (found.raw_scores, found.judges) == ({"overall": (1, 2)}, ("a", "b"))
 
 
@@ -143,7 +136,7 @@ def test_numbered_scores_that_may_be_of_judges_are_noted(tmp_path):
 )
 def test_words_and_text_that_are_scores(tmp_path, cell, score):
     row = {"id": "1", "candidate": "x", "reference": "y", "good": cell}
-    (found,) = load(lines(tmp_path / "j.jsonl", row), layout=JudgmentColumns(scores={"good": ("good",)})).rows
+    (found,) = load(jsonl(tmp_path / "j.jsonl", row), layout=JudgmentColumns(scores={"good": ("good",)})).rows
     assert found.scores == {"good": score}
 
 
@@ -196,7 +189,7 @@ BASE = {"id": "1", "candidate": "x", "reference": "y", "flow": 1}
 )
 def test_what_cannot_be_read_names_the_place_and_the_column(tmp_path, row, layout, told):
     with pytest.raises(RecordError, match=told):
-        load(lines(tmp_path / "j.jsonl", {**BASE, **row}), layout=JudgmentColumns(**layout))
+        load(jsonl(tmp_path / "j.jsonl", {**BASE, **row}), layout=JudgmentColumns(**layout))
 
 
 @pytest.mark.parametrize(
@@ -213,33 +206,31 @@ def test_a_column_that_is_nearly_one_of_numbers_is_not_lost(tmp_path, cells, tol
 def test_names_are_told_apart_by_letters_and_not_by_spaces_or_how_these_are_encoded(tmp_path):
     names = ["Zo\u00eb", " Zoe\u0308 ", "zo\u00eb"]
     rows = [{**BASE, "id": number, "system": "s", "judge": name} for number, name in enumerate(names)]
-    found = load(lines(tmp_path / "j.jsonl", *rows))
+    found = load(jsonl(tmp_path / "j.jsonl", *rows))
     assert [row.judges for row in found.rows] == [("Zo\u00eb",), ("Zo\u00eb",), ("zo\u00eb",)]
     assert any("'Zo\u00eb', 'zo\u00eb' count as different" in note for note in found.notes)
     with pytest.raises(RecordError, match="by the same judge"):
-        load(lines(tmp_path / "j.jsonl", *({**row, "id": 1} for row in rows)))
+        load(jsonl(tmp_path / "j.jsonl", *({**row, "id": 1} for row in rows)))
 
 
 def test_texts_of_one_source_are_of_one_input(tmp_path):
     rows = [{"source": source, "system": system, "candidate": "c", "x": 1} for source in "ab" for system in "st"]
-    found = load(lines(tmp_path / "j.jsonl", *rows))
+    found = load(jsonl(tmp_path / "j.jsonl", *rows))
     assert [row.id for row in found.rows] == ["1", "1", "2", "2"]
     with pytest.raises(RecordError, match="id="):
-        load(lines(tmp_path / "j.jsonl", {"candidate": "c", "x": 1}))
+        load(jsonl(tmp_path / "j.jsonl", {"candidate": "c", "x": 1}))
 
 
 def test_a_row_without_its_text_is_an_error_and_not_an_empty_text(tmp_path):
     rows = [{"id": n, "text": [{"s": "a"}, {"s": "b"}] if n else [{}], "reference": "y", "x": 1} for n in (1, 0)]
     with pytest.raises(RecordError, match=r"j.jsonl:2: candidate must be text, not (null|None)"):
-        load(lines(tmp_path / "j.jsonl", *rows), layout=JudgmentColumns(candidate="text.s"))
+        load(jsonl(tmp_path / "j.jsonl", *rows), layout=JudgmentColumns(candidate="text.s"))
 
 
 def test_records_that_pandas_wrote_as_a_table(tmp_path):
     row = {"id": "1", "system": "s", "candidate": "x", "references": "['y', 'z']", "scores": "{'flow': 1.5, 'x': None}"}
     row |= {"raw_scores": '{"flow": [1, 2]}', "judges": "['ann', 'bo']"}
-    with (tmp_path / "j.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([row, row.values()])
-    (found,) = load(tmp_path / "j.csv").rows
+    (found,) = load(table(tmp_path / "j.csv", row)).rows
     assert (found.references, found.scores, found.judges) == (("y", "z"), {"flow": 1.5, "x": None}, ("ann", "bo"))
     assert found.raw_scores == {"flow": (1, 2)}
 
@@ -283,10 +274,7 @@ TEXTS = ["the first", "the second"]
 )
 def test_alternatives_are_read_as_by_every_command(tmp_path, cells, layout):
     path = tmp_path / "j.csv"
-    with path.open("w", newline="") as file:
-        table = csv.DictWriter(file, row := {"id": "1", "system": "s", "candidate": "a text", **cells, "overall": "1"})
-        table.writeheader()
-        table.writerow(row)
+    table(path, {"id": "1", "system": "s", "candidate": "a text", **cells, "overall": "1"})
     (judgment,) = load(path, layout=JudgmentColumns(**layout)).rows
     assert judgment.references == tuple(TEXTS)
     assert judgment.scores == {"overall": 1.0}

@@ -1,10 +1,9 @@
-import csv
-import json
 import subprocess
 import sys
 
 import datasets
 import pytest
+from rows import jsonl, table, tsv
 
 from rlsum.errors import RecordError
 from rlsum.judgments.registry import READERS, load
@@ -21,18 +20,13 @@ def own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def records(tmp_path):
-    path = tmp_path / "judged.jsonl"
-    path.write_text("".join(json.dumps({**ROW, "id": name}) + "\n" for name in "12"))
-    return path
+    return jsonl(tmp_path / "judged.jsonl", *({**ROW, "id": name} for name in "12"))
 
 
 @pytest.fixture
 def answers(tmp_path):
-    path = tmp_path / "train.tsv"
-    path.write_text(
-        "Id\tEssaySet\tScore1\tScore2\tEssayText\n1\t3\t2\t2\tLong.\n2\t3\t1\t1\tShort. Too.\n3\t1\t1\t1\tx\n"
-    )
-    return path
+    header = ["Id", "EssaySet", "Score1", "Score2", "EssayText"]
+    return tsv(tmp_path / "train.tsv", header, [*"1322", "Long."], [*"2311", "Short. Too."], [*"3111", "x"])
 
 
 def test_our_own_records_by_their_path(records):
@@ -78,11 +72,10 @@ def test_a_table_of_records_has_scores_in_columns(tmp_path, ending):
     scores = {"a": {"overall": "3", "flow": ""}, "b": {"overall": "4.5", "flow": "1"}}
     rows = [{**texts, "system": system, **given} for system, given in scores.items()]
     path = tmp_path / f"mine.{ending}"
-    if ending in ("csv", "tsv"):
-        with path.open("w", newline="") as file:
-            written = csv.DictWriter(file, rows[0], delimiter=";" if ending == "csv" else "\t")
-            written.writeheader()
-            written.writerows(rows)
+    if ending == "csv":
+        table(path, *rows)
+    elif ending == "tsv":
+        tsv(path, list(rows[0]), *(list(row.values()) for row in rows))
     else:
         data = datasets.Dataset.from_list([{**row, "overall": float(row["overall"]), "flow": None} for row in rows])
         data.to_parquet(path) if ending == "parquet" else data.save_to_disk(path)
@@ -96,8 +89,7 @@ def test_a_table_of_records_has_scores_in_columns(tmp_path, ending):
 
 def test_scored_outputs_are_judgments(tmp_path):
     row = {"id": "1", "system": "a", "candidate": "x", "reference": "y", "scores": {"rouge-l": 0.5}, "undefined": {}}
-    (tmp_path / "scored.jsonl").write_text(json.dumps(row) + "\n")
-    (found,) = load(tmp_path / "scored.jsonl").rows
+    (found,) = load(jsonl(tmp_path / "scored.jsonl", row)).rows
     assert (found.references, found.scores) == (("y",), {"rouge-l": 0.5})
 
 
@@ -150,9 +142,8 @@ def test_a_dataset_saved_on_disk(tmp_path):
 
 def test_a_folder_as_the_hub_has_it_and_its_splits(tmp_path):
     folder = tmp_path / "owner"
-    folder.mkdir()
     for split in ("train", "test"):
-        (folder / f"{split}.jsonl").write_text(json.dumps({**ROW, "id": split}))
+        jsonl(folder / f"{split}.jsonl", {**ROW, "id": split})
     assert [each.id for each in load(f"hf(split=test)://{folder}").rows] == ["test"]
     assert load(f"hf://{folder}", split="train").rows[0].id == "train"
     with pytest.raises(CorpusError, match="several splits, train, test"):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlsum.compare import plots
+from rlsum.compare.report import training_curves as plots
 from rlsum.records import Output
 from rlsum.scoring.comparison import Resampling, intervals
 from rlsum.scoring.outputs import measure_properties

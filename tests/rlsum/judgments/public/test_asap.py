@@ -1,4 +1,5 @@
 import pytest
+from rows import tsv
 
 from rlsum.errors import RecordError
 from rlsum.judgments.public.asap import asap_aes, asap_sas
@@ -13,14 +14,9 @@ ESSAYS = [
 ]
 
 
-def written(path, *rows, encoding="utf-8"):
-    path.write_text("\n".join("\t".join(row) for row in rows) + "\n", encoding=encoding)
-    return path
-
-
 @pytest.fixture
 def essays(tmp_path):
-    return written(tmp_path / "set3.tsv", AES, *ESSAYS)
+    return tsv(tmp_path / "set3.tsv", AES, *ESSAYS)
 
 
 def test_the_longest_essay_that_both_raters_gave_the_best_score_is_the_reference(essays):
@@ -48,7 +44,7 @@ def test_references_by_number_by_id_or_none(essays):
 
 
 def test_without_a_best_essay_there_is_no_silent_choice(tmp_path):
-    path = written(tmp_path / "set3.tsv", AES, *ESSAYS[2:])
+    path = tsv(tmp_path / "set3.tsv", AES, *ESSAYS[2:])
     with pytest.raises(RecordError, match="references=1: no essay has the best score; name some with reference_ids"):
         asap_aes(path)
     assert [each.id for each in asap_aes(path, reference_ids="12").rows] == ["13"]
@@ -88,7 +84,7 @@ ANSWERS = [
 
 
 def test_answers_are_shares_of_the_best_score_of_their_set(tmp_path):
-    found = asap_sas(written(tmp_path / "train.tsv", TRAIN, *ANSWERS))
+    found = asap_sas(tsv(tmp_path / "train.tsv", TRAIN, *ANSWERS))
     assert [each.candidate for each in found.rows] == [
         "Two words. And more.", 'An "answer" in quotes', "The best of set three.", "Not the best."
     ]  # fmt: skip
@@ -101,14 +97,14 @@ def test_answers_are_shares_of_the_best_score_of_their_set(tmp_path):
 
 
 def test_references_are_of_the_answers_own_set(tmp_path):
-    found = asap_sas(written(tmp_path / "train.tsv", TRAIN, *ANSWERS), references=1)
+    found = asap_sas(tsv(tmp_path / "train.tsv", TRAIN, *ANSWERS), references=1)
     assert {each.id: each.references for each in found.rows} == {
         "2": ("Two words. And more.",), "4": ("The best of set three.",)
     }  # fmt: skip
 
 
 def test_sets_are_chosen(tmp_path):
-    path = written(tmp_path / "train.tsv", TRAIN, *ANSWERS)
+    path = tsv(tmp_path / "train.tsv", TRAIN, *ANSWERS)
     assert [each.id for each in asap_sas(path, sets="3").rows] == ["3", "4"]
     assert asap_sas(path, sets="3").left_out == {"of other sets than 3": 2}
     for wrong in ("11", "three"):
@@ -119,8 +115,8 @@ def test_sets_are_chosen(tmp_path):
 
 
 def test_the_public_test_has_its_scores_in_it_or_beside_it(tmp_path):
-    written(tmp_path / "train.tsv", TRAIN, *ANSWERS)
-    path = written(tmp_path / "public_leaderboard_rel_2.tsv", ["Id", "EssaySet", "EssayText"], ["9", "5", "Text"])
+    tsv(tmp_path / "train.tsv", TRAIN, *ANSWERS)
+    path = tsv(tmp_path / "public_leaderboard_rel_2.tsv", ["Id", "EssaySet", "EssayText"], ["9", "5", "Text"])
     with pytest.raises(RecordError, match="has no scores"):
         asap_sas(path)
     solution = tmp_path / "public_leaderboard_solution.csv"
@@ -131,7 +127,7 @@ def test_the_public_test_has_its_scores_in_it_or_beside_it(tmp_path):
     (found,) = asap_sas(tmp_path, part="test").rows
     assert found.scores == {"overall": pytest.approx(2 / 3), "points": 2}
     assert (found.raw_scores, found.judges) == ({}, ())
-    merged = written(
+    merged = tsv(
         tmp_path / "merged.tsv", ["Id", "EssaySet", "Score", "Usage", "EssayText"], ["9", "5", "2", "x", "Text"]
     )
     assert asap_sas(merged).rows == (found,)
@@ -145,4 +141,4 @@ def test_faults_name_the_line(tmp_path):
         (["1", "1", "inf", "1", "x"], "train.tsv:2: Score1='inf' is not a finite number"),
     ):
         with pytest.raises(RecordError, match=told):
-            asap_sas(written(tmp_path / "train.tsv", TRAIN, row))
+            asap_sas(tsv(tmp_path / "train.tsv", TRAIN, row))

@@ -3,30 +3,13 @@ import json
 import tarfile
 
 import pytest
+from rows import jsonl, tsv
 
 from rlsum.errors import RecordError
 from rlsum.judgments.public.chaganty import chaganty2018
 
-COLUMNS = [
-    "id",
-    "system",
-    "n_judges",
-    "overall",
-    "grammar",
-    "redundancy",
-    "hter",
-    "overall_raw",
-    "grammar_raw",
-    "redundancy_raw",
-    "reference",
-    "text",
-]
-
-
-def table(path, *rows):
-    lines = ["\t".join(COLUMNS), *("\t".join(row) for row in rows)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
+SCORES = ["overall", "grammar", "redundancy"]
+COLUMNS = ["id", "system", "n_judges", *SCORES, "hter", *(f"{name}_raw" for name in SCORES), "reference", "text"]
 
 
 def row(name, system, overall="[1, 0]", text='A "text.', hter="0.25"):
@@ -46,7 +29,7 @@ ROWS = [
 
 
 def test_a_table(tmp_path):
-    found = chaganty2018(table(tmp_path / "lqual.tsv", *ROWS))
+    found = chaganty2018(tsv(tmp_path / "lqual.tsv", COLUMNS, *ROWS))
     assert [(each.id, each.system) for each in found.rows] == [
         ("1", "ml"), ("3", "ml;ml+rl"), ("3", "seq2seq"), ("3", "seq2seq (2)")
     ]  # fmt: skip
@@ -60,7 +43,7 @@ def test_a_table(tmp_path):
 
 
 def test_reference_rows_and_joint_texts_by_option(tmp_path):
-    path = table(tmp_path / "lqual.tsv", *ROWS)
+    path = tsv(tmp_path / "lqual.tsv", COLUMNS, *ROWS)
     assert len(chaganty2018(path, reference_rows=True).rows) == 5
     split = chaganty2018(path, joint="split")
     assert [each.system for each in split.rows if each.id == "3"] == ["ml", "ml+rl", "seq2seq", "seq2seq (2)"]
@@ -75,7 +58,7 @@ def test_faults_name_the_line(tmp_path):
     ):
         wrong = dict(zip(COLUMNS, row("9", "ml"), strict=True)) | dict([change])
         with pytest.raises(RecordError, match=told.replace("[", r"\[")):
-            chaganty2018(table(tmp_path / "lqual.tsv", ROWS[0], list(wrong.values())))
+            chaganty2018(tsv(tmp_path / "lqual.tsv", COLUMNS, ROWS[0], list(wrong.values())))
     (tmp_path / "other.tsv").write_text("id\tsystem\n")
     with pytest.raises(RecordError, match="no column hter, reference"):
         chaganty2018(tmp_path / "other.tsv")
@@ -97,8 +80,8 @@ def bundles(tmp_path):
     said = {name: {"human": [1, 0, -1, 1], "gold": 0.25} for name in ("overall", "grammar", "redundancy")}
     said["hter"] = {"human": [0.0, 0.5]}
     judged = [{"id": "1", "system": system, "prompts": said} for system in ("ml;ml+rl", "reference")]
-    (tmp_path / "lqual.jsonl").write_text("\n".join(map(json.dumps, judged)))
-    (tmp_path / "articles.jsonl").write_text(json.dumps({"id": "1", "text": "The article."}))
+    jsonl(tmp_path / "lqual.jsonl", *judged)
+    jsonl(tmp_path / "articles.jsonl", {"id": "1", "text": "The article."})
     return tmp_path
 
 

@@ -1,7 +1,7 @@
 import csv
-import json
 
 import pytest
+from rows import jsonl
 
 from rlsum.errors import RecordError
 from rlsum.judgments.public.huse import huse
@@ -21,13 +21,8 @@ LINES = [
 ]
 
 
-def written(path, *rows):
-    path.write_text("\n".join(map(json.dumps, rows)))
-    return path
-
-
 def test_systems_share_a_source_and_the_human_summary_is_the_reference(tmp_path):
-    found = huse(written(tmp_path / "huse.jsonl", *LINES)).rows
+    found = huse(jsonl(tmp_path / "huse.jsonl", *LINES)).rows
     assert [(each.id, each.system, each.references) for each in found] == [
         ("1", "model", ("person",)),
         ("2", "model", ()),
@@ -53,7 +48,7 @@ def test_systems_share_a_source_and_the_human_summary_is_the_reference(tmp_path)
 )
 def test_faults_name_the_line(tmp_path, row, told):
     with pytest.raises(RecordError, match=f"huse.jsonl:2: {told}"):
-        huse(written(tmp_path / "huse.jsonl", line(), row))
+        huse(jsonl(tmp_path / "huse.jsonl", line(), row))
 
 
 def test_the_assignments_as_they_came_from_the_workers(tmp_path):

@@ -6,15 +6,11 @@ import gzip
 import json
 
 import pytest
+from rows import jsonl
 
 from rlsum import api
 from rlsum.errors import RecordError
 from rlsum.judgments.registry import load
-
-
-def lines(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 def rated(coherence, others=3):
@@ -28,7 +24,7 @@ def summary(model, text="A storm hit the town.", **fields):
 
 
 def test_summeval_is_recognised_and_read(tmp_path):
-    path = lines(tmp_path / "model_annotations.aligned.jsonl", [summary("M1"), summary("M2", text="Rain.")])
+    path = jsonl(tmp_path / "model_annotations.aligned.jsonl", summary("M1"), summary("M2", text="Rain."))
     found = load(path)
     first, second = found.rows
     assert found.notes[0] == "recognised as summeval"
@@ -42,7 +38,7 @@ def test_summeval_is_recognised_and_read(tmp_path):
     assert first.raw_scores["overall"] == (3.5, 3, 2.5)
     assert load(f"summeval(judges=turker, references=1):{path}").rows[0].scores["coherence"] == 4
     assert load(f"summeval(references=1):{path}").rows[0].references == ("A storm came.",)
-    paired = lines(tmp_path / "paired.jsonl", [summary("M1", text="Rain.") | {"text": "The article."}])
+    paired = jsonl(tmp_path / "paired.jsonl", summary("M1", text="Rain.") | {"text": "The article."})
     assert load(paired).rows[0].source == "The article."
 
 
@@ -89,12 +85,12 @@ def test_rose_has_a_judgment_for_each_system(tmp_path):
         name: {"acu_labels": [1], "acu": acu, "normalized_acu": acu / 2} for name, acu in (("bart", 1.0), ("brio", 0.0))
     }
     row["system_outputs"] = {"bart": "A line.", "brio": "Another."}
-    found = load(lines(tmp_path / "cnndm_test.jsonl", [row]))
+    found = load(jsonl(tmp_path / "cnndm_test.jsonl", row))
     assert [(each.system, each.candidate) for each in found.rows] == [("bart", "A line."), ("brio", "Another.")]
     assert found.rows[0].scores == {"acu": 1, "normalized_acu": 0.5, "overall": 1}
     del row["system_outputs"]["brio"]
     with pytest.raises(RecordError, match=r":1: not an article of RoSE \(KeyError: 'brio'"):
-        load(f"rose:{lines(tmp_path / 'cut.jsonl', [row])}")
+        load(f"rose:{jsonl(tmp_path / 'cut.jsonl', row)}")
 
 
 def comparison(choice, worker, policies=("sup4", "ref"), swapped=False):
@@ -106,7 +102,7 @@ def comparison(choice, worker, policies=("sup4", "ref"), swapped=False):
 
 def test_choices_become_shares_whichever_text_came_first(tmp_path):
     votes = [comparison(0, "ann"), comparison(0, "bo", swapped=True), comparison(1, "cy")]
-    path = lines(tmp_path / "batch9.json", votes)
+    path = jsonl(tmp_path / "batch9.json", *votes)
     with gzip.open(tmp_path / "batch9.json.gz", "wb") as file:
         file.write(path.read_bytes())
     for found in (load(path), load(tmp_path / "batch9.json.gz")):
@@ -117,10 +113,10 @@ def test_choices_become_shares_whichever_text_came_first(tmp_path):
         assert scores["sup4"].source == "It rained all day."
     with pytest.raises(RecordError, match="no judgments"):
         load(f"tldr(split=valid2):{path}")
-    twins = load(lines(tmp_path / "twins.json", [comparison(0, "ann", ("sup4", "sup4"))])).rows
+    twins = load(jsonl(tmp_path / "twins.json", comparison(0, "ann", ("sup4", "sup4")))).rows
     assert {row.system: row.scores["overall"] for row in twins} == {"sup4": 1, "sup4#2": 0}
     with pytest.raises(RecordError, match="choice=2 of 2 summaries"):
-        load(lines(tmp_path / "wrong.json", [comparison(0, "ann") | {"choice": 2}]))
+        load(jsonl(tmp_path / "wrong.json", comparison(0, "ann") | {"choice": 2}))
 
 
 def test_a_public_file_is_correlated_as_it_is(tmp_path):
@@ -130,7 +126,7 @@ def test_a_public_file_is_correlated_as_it_is(tmp_path):
         summary("M1", text=text, id=str(number), expert_annotations=[mark])
         for number, (text, mark) in enumerate(zip(texts, marks, strict=True))
     ]
-    path = lines(tmp_path / "model_annotations.aligned.jsonl", rows)
+    path = jsonl(tmp_path / "model_annotations.aligned.jsonl", *rows)
     found = api.correlate(path, "rouge-1", score="coherence", statistics=["spearman"], resamples=20)
     assert len(found.table) == 4
 
@@ -138,4 +134,4 @@ def test_a_public_file_is_correlated_as_it_is(tmp_path):
 def test_our_own_records_are_not_taken_for_another(tmp_path):
     text = 'they wrote "decoded": and "expert_annotations": in it'
     row = {"id": "1", "system": "s", "candidate": text, "references": [text], "scores": {"overall": 1}}
-    assert load(lines(tmp_path / "own.jsonl", [row])).name.endswith("own.jsonl")
+    assert load(jsonl(tmp_path / "own.jsonl", row)).name.endswith("own.jsonl")

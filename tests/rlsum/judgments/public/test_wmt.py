@@ -1,6 +1,6 @@
-import json
-
 import pytest
+from rows import jsonl
+from rows import lines as written
 
 from rlsum.errors import RecordError
 from rlsum.judgments.public.wmt import wmt_da
@@ -12,12 +12,6 @@ SEGMENTS = [
     "2017\tde-en\t33\tonline-A.0\t0.25\tQuelle\ta third\tone text\tverbatim",
     "2016\ten-ru\t1\t\t0.25\tsource\ttekst\tdrugoi tekst\tverbatim",
 ]
-
-
-def written(path, *lines):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    return path
 
 
 @pytest.fixture
@@ -75,9 +69,7 @@ def test_faults_are_told(tmp_path, lines, told):
 
 def test_json_lines_of_other_projects(tmp_path):
     row = {"lang": "cs-en", "reference": "r", "candidate": "c", "rating": 0.5}
-    path = written(
-        tmp_path / "wmt18.jsonl", json.dumps(row), json.dumps({**row, "score": 1, "system": "s", "year": 2017})
-    )
+    path = jsonl(tmp_path / "wmt18.jsonl", row, {**row, "score": 1, "system": "s", "year": 2017})
     found = wmt_da(path).rows
     assert [(each.id, each.system, each.scores["overall"]) for each in found] == [
         ("2018/cs-en/1", "unnamed", 0.5),
@@ -85,7 +77,7 @@ def test_json_lines_of_other_projects(tmp_path):
     ]
     del row["lang"]
     with pytest.raises(RecordError, match=r"wmt18\.jsonl:1: not a judgment .*KeyError: 'lang'"):
-        wmt_da(written(path, json.dumps(row)))
+        wmt_da(jsonl(path, row))
 
 
 @pytest.mark.parametrize("prefix", ["", "DAseg."])
