@@ -10,7 +10,7 @@ import pytest
 from rlsum.evaluation.coefficients.table import DEFAULT, STATISTICS, named
 from rlsum.evaluation.correlation import correlate
 
-PAGE = Path(__file__).parents[4] / "docs" / "meta_evaluation.md"
+PAGE = Path(__file__).parents[4] / "docs" / "concepts" / "correlation.md"
 NAMES = {"inputs": np.repeat(np.arange(40), 5), "systems": np.tile(np.arange(5), 40)}
 
 
