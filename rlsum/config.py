@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,6 +24,9 @@ from rlsum.yaml_files import read
 # Of importance ratios of sequences from one update to the next, in the precision of weights and activations: measured
 # with bf16, .0005 to .003 (standard deviation) for BART and T5; fp16 has three digits more
 ROUNDING = {"bf16": 2.0**-8, "fp16": 2.0**-11}
+TOO_FEW = (
+    "the samples of an update: objective.samples * training.batch_size * training.accumulate is 1; make it 2 or more"
+)
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -190,51 +193,54 @@ class Config:
     and, for raw text, of the data; none: as for English"""
 
     def __post_init__(self) -> None:
-        objective, training, faults = self.objective, self.training, []
-        if self.chooses_by == "reward" and not objective.rewarded:
-            faults.append("training.choose_by=reward: objective.kind=mle has no reward; use likelihood, or a metric")
-        elif self.chooses_by != "likelihood" and training.validate_decoded == 0:
-            faults.append(
+        """Reject keys of different sections that do not fit each other, with every reason."""
+        rewarded = self._unfit_samples() if self.objective.rewarded else self._needless()
+        if faults := [*self._unfit_choice(), *self._unfit_updates(), *rewarded]:
+            raise ValueError("; ".join(faults))
+
+    def _unfit_choice(self) -> Iterator[str]:
+        if self.chooses_by == "reward" and not self.objective.rewarded:
+            yield "training.choose_by=reward: objective.kind=mle has no reward; use likelihood, or a metric"
+        elif self.chooses_by != "likelihood" and self.training.validate_decoded == 0:
+            yield (
                 f"training.validate_decoded=0: the best checkpoint is chosen by {self.chooses_by} of decoded articles; "
                 "decode some, for example 200"
             )
+
+    def _unfit_updates(self) -> Iterator[str]:
+        objective, training = self.objective, self.training
         together = objective.samples * training.batch_size * training.accumulate
-        compares = {
-            "estimator=reinforce++ compares": objective.kind == "mixed" and objective.estimator == "reinforce++",
-            "control=shuffled exchanges rewards between": objective.control == "shuffled",
-        }
-        for what in (what for what, applies in compares.items() if applies and together < 2):
-            faults.append(
-                f"objective.{what} the samples of an update: objective.samples * training.batch_size * "
-                "training.accumulate is 1; make it 2 or more"
-            )
+        if objective.kind == "mixed" and objective.estimator == "reinforce++" and together < 2:
+            yield f"objective.estimator=reinforce++ compares {TOO_FEW}"
+        if objective.control == "shuffled" and together < 2:
+            yield f"objective.control=shuffled exchanges rewards between {TOO_FEW}"
         coarse, range_ = ROUNDING.get(training.mixed_precision, 0.0), min(objective.clip or 1, objective.clip_high or 1)
         if objective.ratio == "sequence" and objective.updates_per_sample > 1 and range_ < coarse:
-            faults.append(
+            yield (
                 f"objective.clip={objective.clip} with ratio=sequence and updates_per_sample above 1: in "
                 f"{training.mixed_precision}, rounding alone moves such a ratio by up to {coarse:g}; use "
                 "objective.updates_per_sample=1, training.mixed_precision=no, or a wider range"
             )
         if training.validate_every % objective.updates_per_sample:  # the saved state holds no samples
-            faults.append(
+            yield (
                 f"training.validate_every={training.validate_every}: must be a multiple of "
                 f"objective.updates_per_sample={objective.updates_per_sample}, because a resumed run draws new samples"
             )
+
+    def _unfit_samples(self) -> Iterator[str]:
         if self.sampling.min_length >= (longest := self.sampling.max_length or self.decoding.max_length):
-            faults.append(
+            yield (
                 f"sampling.min_length={self.sampling.min_length}: must be smaller than the longest sample, "
                 f"{longest} tokens; raise sampling.max_length (default: decoding.max_length)"
             )
-        if not objective.rewarded:
-            if self.sampling != Sampling():
-                faults.append("sampling: objective.kind=mle draws no samples; leave it out")
-            for name in ("decode_batch", "reward_workers"):
-                if getattr(training, name) != default_of(training, name):
-                    faults.append(
-                        f"training.{name}={getattr(training, name)}: objective.kind=mle draws no samples; leave it out"
-                    )
-        if faults:
-            raise ValueError("; ".join(faults))
+
+    def _needless(self) -> Iterator[str]:
+        """What an objective without samples has no use for."""
+        if self.sampling != Sampling():
+            yield "sampling: objective.kind=mle draws no samples; leave it out"
+        for name in ("decode_batch", "reward_workers"):
+            if (value := getattr(self.training, name)) != default_of(self.training, name):
+                yield f"training.{name}={value}: objective.kind=mle draws no samples; leave it out"
 
     @property
     def tokenizer(self) -> Literal["whitespace", "spacy"]:

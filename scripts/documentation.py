@@ -29,7 +29,7 @@ MOVED = {  # file of the repository -> page of the site
     "CHANGELOG.md": "changelog.md",
 }
 FAMILIES = ROOT / "docs" / "reference" / "rewards.md"  # a section a family: its title has the names of its rewards
-GENERATED = re.compile(r"<!-- generated: (classes and functions|readers) -->")
+GENERATED = re.compile(r"<!-- generated: (classes and functions|readers|fields) -->")
 LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)((?:#[^)\s]*)?)\)")
 
 
@@ -62,7 +62,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """The links of a page in ``docs/`` as they are on the site, and what is generated within a page."""
     name = PurePosixPath("docs", page.file.src_uri)
-    markdown = GENERATED.sub(lambda mark: readers() if mark[1] == "readers" else python_reference(), markdown)
+    generated = {"classes and functions": python_reference, "readers": readers, "fields": log_fields}
+    markdown = GENERATED.sub(lambda mark: generated[mark[1]](), markdown)
     return relinked(markdown, name, PurePosixPath(page.file.src_uri)) if (ROOT / name).is_file() else markdown
 
 
@@ -124,6 +125,14 @@ def configuration_page() -> str:
             values = ", ".join(f"`{value}`" for value in key.values) if len(key.values) > 1 else key.range
             lines.append(row(f"`{key.name}`", f"`{key.default}`", values, key.meaning.replace("``", "`")))
     return "\n".join(lines)
+
+
+def log_fields() -> str:
+    """Every field of metrics.jsonl as a table; `rlsum train --keys log` prints the same."""
+    from rlsum.training.trainer import FIELDS
+
+    rows = (row(f"`{name}`", field.meaning, field.sign) for name, field in sorted(FIELDS.items()))
+    return "\n".join([*table("field", "meaning", "warning sign: remedy"), *rows])
 
 
 def commands_page() -> str:

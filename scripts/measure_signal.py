@@ -81,10 +81,10 @@ def measure(trainer: Trainer, updates: int) -> tuple[dict[str, torch.Tensor], fl
             parts = [rows[i : i + training.batch_size] for i in range(0, len(rows), training.batch_size)]
             batches = [trainer.model.collate(trainer.train_rows[part]) for part in parts]
             with trainer.accelerator.autocast():
-                trainer.step.prepare(number, batches, batches)  # type: ignore[attr-defined]
-            for batch in batches:
+                rollouts = trainer.step.prepare(number, batches, batches)  # type: ignore[attr-defined]
+            for batch, rollout in zip(batches, rollouts, strict=True):
                 with trainer.accelerator.autocast():
-                    loss = trainer.step(number, trainer.model, batch).loss
+                    loss = trainer.step(number, trainer.model, batch, rollout).loss
                 (loss * len(batch) / len(rows)).backward()
             seconds.append(time.process_time() - started)
             for name, weights in groupby(trainer.model.named_parameters(), lambda named: named[0].partition(".")[0]):

@@ -219,3 +219,14 @@ def print_keys(title: str, keys: list[Key]) -> None:
         meaning = f"{allowed}; {key.meaning}" if allowed else key.meaning
         table.add_row(Text(key.name, style="bold"), Text(default), Text(meaning.replace("``", "")))
     Console().print(Text(f"\n{title}", style="bold underline"), table)
+
+
+def print_log() -> None:
+    """Print the fields of a run's log with their meanings and warning signs."""
+    from rlsum.training.trainer import FIELDS
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for _, field in sorted(FIELDS.items()):
+        texts = (text.replace("`", "") for text in (field.meaning, field.sign))
+        table.add_row(Text(field.name, style="bold"), *map(Text, texts))
+    Console().print(Text("\nmetrics.jsonl: field, meaning, warning sign and remedy", style="bold underline"), table)

@@ -9,7 +9,7 @@ import typer
 
 from rewards.options import nearest
 from rlsum import api
-from rlsum.cli.options import print_keys
+from rlsum.cli.options import print_keys, print_log
 from rlsum.errors import ConfigError
 
 
@@ -23,7 +23,9 @@ def train(
     auto_resume: Annotated[
         bool, typer.Option("--auto-resume", help="Continue the run if its folder holds one, else start it.")
     ] = False,
-    keys: Annotated[str | None, typer.Option(help="Explain the keys of a section, or of all, and stop.")] = None,
+    keys: Annotated[
+        str | None, typer.Option(help="Explain the keys of a section, or all, or the log, and stop.")
+    ] = None,
 ) -> None:
     """Train a summarizer by likelihood, or on a reward with reinforcement learning.
 
@@ -60,9 +62,12 @@ def train(
 def _explain(section: str) -> None:
     from rlsum import config_reference as reference
 
+    if section == "log":
+        print_log()
+        return
     named = [name for name in reference.SECTIONS if section in ("all", name.partition(" ")[0])]
     if not named:
-        known = ["all", *(name for name in reference.SECTIONS if " " not in name)]
+        known = ["all", "log", *(name for name in reference.SECTIONS if " " not in name)]
         raise ConfigError(f"--keys {section}: no such section{nearest(section, known)}; choose from {', '.join(known)}")
     for name in named:
         print_keys(name, reference.keys(name))

@@ -48,32 +48,15 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     check_rewards(config)
     metrics, reward, choice = rewards_of(config)
     check_columns(config, metrics)
-    if resume:
-        check_logs(run)
-        if origin.checkpoint is not None and (run / checkpoint.STATE).is_file():  # else `load_state` says so
-            check_files(origin.checkpoint, run / checkpoint.STATE)
-    else:
-        check_start(config, origin)
-        config = _with_tokenizer(config, origin)
-    check_path(config.data.train, config.data.train_split)
-    check_path(config.data.valid, config.data.valid_split)
+    config = _checked(config, origin)
     accelerator = launch.accelerator(config.training, run)
     processes = Processes.of(accelerator)
     with processes.main_first():
         lock: AbstractContextManager[object] = _claim(run, resume) if processes.rank == 0 else nullcontext()
-
     signatures = {name: metric.signature for name, metric in metrics.items()}  # reads vectors and encoders
     with processes.main_first():
         train, valid = corpus(config, "train"), corpus(config, "valid")
-    if processes.rank == 0 and not resume:
-        written = (references[0] if references else "" for references in train.rows["references"])
-        for line in read_as_english(signatures, written, "language: "):
-            log.warning("%s: %s", config.run, line)
-    facts = environment.dependencies(train, valid, processes)
-    if resume:
-        if keeps_start(config):
-            facts["start"] = checkpoint.start_digest(run)
-        environment.check_unchanged(run, signatures, facts)
+    facts = _dependencies(config, signatures, train, valid, processes, resume)
 
     torch.manual_seed(config.training.seed)
     model = start_of(config, origin).model(config, origin, train)
@@ -81,9 +64,8 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     train_rows = model.read(train.rows, config.data.max_source, config.data.max_target)
     if not resume:
         config = with_divisor(config, train_rows["tgt_tokens"])
-    if processes.rank == 0 and not resume:
-        _describe(config, model, facts)
-
+        if processes.rank == 0:
+            _describe(config, model, facts)
     start = start_scorer(config, model, origin, accelerator.device)
     result = Trainer(
         config=config,
@@ -103,6 +85,37 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
             _describe_steps(run, config.training.steps)
     launch.start_trackers(config, accelerator, result.progress.step)
     return result
+
+
+def _checked(config: Config, origin: Origin) -> Config:
+    """The configuration with its tokenizer. Raises for what is wrong with files or keys; reads no weights."""
+    if origin.resumed:
+        state = Path(config.run) / checkpoint.STATE
+        check_logs(state.parent)
+        if origin.checkpoint is not None and state.is_file():  # else `load_state` says so
+            check_files(origin.checkpoint, state)
+    else:
+        check_start(config, origin)
+        config = _with_tokenizer(config, origin)
+    check_path(config.data.train, config.data.train_split)
+    check_path(config.data.valid, config.data.valid_split)
+    return config
+
+
+def _dependencies(
+    config: Config, signatures: Mapping[str, str], train: Corpus, valid: Corpus, processes: Processes, resume: bool
+) -> dict[str, Any]:
+    """What must be the same when the run is resumed. Raises CheckpointError where it is not."""
+    facts = environment.dependencies(train, valid, processes)
+    if resume:
+        if keeps_start(config):
+            facts["start"] = checkpoint.start_digest(Path(config.run))
+        environment.check_unchanged(Path(config.run), signatures, facts)
+    elif processes.rank == 0:
+        written = (references[0] if references else "" for references in train.rows["references"])
+        for line in read_as_english(signatures, written, "language: "):
+            log.warning("%s: %s", config.run, line)
+    return facts
 
 
 def load_model(checkpoint: Checkpoint, section: ModelConfig | None = None) -> Model:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rewards.scoring import Component
 from rlsum.objective import Estimator, Normalisation
-from rlsum.training.log.numbers import Deviation, Greatest, Least, Logged, Mean
+from rlsum.training.log.numbers import Deviation, Field, Greatest, Least, Logged, Mean, declare
 
 ROUNDING = 1e-9  # rewards of a group that differ by this share of the largest are equal: they differ by rounding
 
@@ -33,11 +34,53 @@ class AdvantageEstimator:
 
 
 @dataclass(frozen=True)
+class Earned:
+    """What the k samples of each of N articles have earned.
+
+    rewards         (N, k) float64, NaN where undefined
+    lengths         (N, k) tokens of the samples, end tokens counted
+    greedy_rewards  (N,) of the greedy texts; None unless the estimator needs them
+    components      of a reward that is a weighted sum: names, weights, and scores (N, k), not weighted
+    """
+
+    rewards: np.ndarray
+    lengths: np.ndarray
+    greedy_rewards: np.ndarray | None = None
+    components: Sequence[Component] = ()
+
+    @classmethod
+    def joined(cls, batches: Sequence[Earned]) -> Earned:
+        """That of all articles of the batches, in their order."""
+        greedy = [batch.greedy_rewards for batch in batches if batch.greedy_rewards is not None]
+        return cls(
+            np.concatenate([batch.rewards for batch in batches]),
+            np.concatenate([batch.lengths for batch in batches]),
+            np.concatenate(greedy) if greedy else None,
+            [
+                same[0]._replace(scores=np.concatenate([one.scores for one in same]))
+                for same in zip(*(batch.components for batch in batches), strict=True)
+            ],
+        )
+
+    def split(self, sizes: Sequence[int]) -> list[Earned]:
+        """That of batches of so many articles."""
+        cuts = np.cumsum(sizes)[:-1]
+        greedy = [None] * len(sizes) if self.greedy_rewards is None else np.split(self.greedy_rewards, cuts)
+        components = [[one._replace(scores=scores) for scores in np.split(one.scores, cuts)] for one in self.components]
+        return [
+            Earned(rewards, lengths, greedy[i], [one[i] for one in components])
+            for i, (rewards, lengths) in enumerate(
+                zip(np.split(self.rewards, cuts), np.split(self.lengths, cuts), strict=True)
+            )
+        ]
+
+
+@dataclass(frozen=True)
 class Credit:
     """What the samples of an update teach: their advantages, and their weights in the policy gradient.
 
     estimator         rewards -> advantages, see ``ESTIMATORS``
-    normalisation     what the sum of log p over a sample is divided by, see ``weights``
+    normalisation     what the sum of log p over a sample is divided by, see ``weights_of``
     divisor           of ``constant``
     scale             factor on the advantages
     skip_zero_groups  articles that teach nothing have weight 0, and the others more
@@ -56,19 +99,18 @@ class Credit:
         """Whether the estimator reads the rewards of greedy texts."""
         return ESTIMATORS[self.estimator].needs_greedy
 
-    def __call__(
-        self, rewards: np.ndarray, greedy_rewards: np.ndarray | None, lengths: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """(N, k) rewards, (N,) rewards of greedy texts, (N, k) tokens -> advantages and weights, both (N, k)."""
+    def __call__(self, earned: Earned) -> tuple[np.ndarray, np.ndarray]:
+        """Advantages and weights, both (N, k), of all samples of an update."""
+        rewards = earned.rewards
         if self.constant is None:
-            found = advantages(self.estimator, rewards, greedy_rewards, self.scale)
+            advantages = advantages_of(self.estimator, rewards, earned.greedy_rewards, self.scale)
         else:
-            found = np.full(rewards.shape, self.constant)
-        kept = teaches(found) if self.skip_zero_groups else np.ones(len(found), dtype=bool)
-        return found, weights(self.normalisation, lengths, self.divisor, kept)
+            advantages = np.full(rewards.shape, self.constant)
+        kept = teaches(advantages) if self.skip_zero_groups else np.ones(len(rewards), dtype=bool)
+        return advantages, weights_of(self.normalisation, earned.lengths, self.divisor, kept)
 
 
-def advantages(
+def advantages_of(
     estimator: Estimator, rewards: np.ndarray, greedy_rewards: np.ndarray | None = None, scale: float = 1.0
 ) -> np.ndarray:
     """(N, k) rewards of samples and (N,) rewards of greedy texts -> (N, k) advantages, times ``scale``."""
@@ -158,7 +200,7 @@ def _normalised(centred: np.ndarray) -> np.ndarray:
     return centred / np.where(deviation > 0, deviation, 1.0)
 
 
-# The names are those of rlsum.objective.Estimator, the papers those of the table in docs/concepts/objectives.md (both tested).
+# The names are those of rlsum.objective.Estimator, the papers those in docs/concepts/objectives.md (both tested).
 ESTIMATORS: Mapping[Estimator, AdvantageEstimator] = {
     "self-critical": AdvantageEstimator(self_critical, "Rennie et al. 2017; Clark et al. 2019", needs_greedy=True),
     "rloo": AdvantageEstimator(leave_one_out, "Kool et al. 2019; Ahmadian et al. 2024"),
@@ -181,7 +223,7 @@ def teaches(advantages: np.ndarray) -> np.ndarray:
     return (np.isfinite(advantages) & (advantages != 0)).any(-1)
 
 
-def weights(normalisation: Normalisation, lengths: np.ndarray, divisor: float, kept: np.ndarray) -> np.ndarray:
+def weights_of(normalisation: Normalisation, lengths: np.ndarray, divisor: float, kept: np.ndarray) -> np.ndarray:
     """(N, k) tokens of all samples of an update -> (N, k): the weight w of each in L_RL = -mean(w A sum_t log p_t).
 
     The mean is over all N k samples. Articles that are not ``kept`` (N,) have weight 0, and the others so much more
@@ -202,7 +244,22 @@ def weights(normalisation: Normalisation, lengths: np.ndarray, divisor: float, k
     return share / {"sum": 1.0, "constant": divisor, "token": (share * tokens).mean() or 1.0}[normalisation]
 
 
-def summary(advantages: np.ndarray) -> dict[str, Logged]:
+declare(
+    Field("advantage_mean", "mean advantage of the samples, scaled by `reward_scale`"),
+    Field("advantage_std", "standard deviation of the scaled advantages", "tiny: a larger `reward_scale`"),
+    Field("advantage_min", "smallest of the scaled advantages"),
+    Field("advantage_max", "largest of the scaled advantages"),
+    Field(
+        "undefined_rewards",
+        "share of samples without an advantage or reward",
+        "above 0: `rlsum score` shows the reasons",
+    ),
+    Field("zero_advantage", "share of samples with advantage 0"),
+    Field("zero_groups", "share of articles that give no gradient", "near 1: more `samples`, a higher temperature"),
+)
+
+
+def described(advantages: np.ndarray) -> dict[str, Logged]:
     """Numbers of advantages (B, k) for the log."""
     is_defined = np.isfinite(advantages)
     defined = advantages[is_defined]

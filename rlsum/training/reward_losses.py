@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rlsum.training import losses
-from rlsum.training.estimators import group_centred, summary, teaches, tied
-from rlsum.training.log.numbers import Logged, Mean
+from rlsum.training.estimators import described, group_centred, teaches, tied
+from rlsum.training.log.numbers import Field, Logged, Mean, declare
 from rlsum.training.losses import KLEstimator, LengthRule, Ratio
 from rlsum.training.update import Rollout, as_rows
 
@@ -40,7 +40,8 @@ class PolicyGradient:
         assert rollout.weights is not None
         advantage, weight = (as_rows(values, log_prob) for values in (rollout.advantages, rollout.weights))  # (R,)
         advantage = torch.where(advantage.isfinite(), advantage, 0.0)
-        tokens, log = rollout.lengths.sum(), summary(rollout.advantages)
+        lengths, log = rollout.earned.lengths, described(rollout.advantages)  # (B, k)
+        tokens = lengths.sum()
         old = log_prob.detach() if rollout.old_log_prob is None else _widened(rollout.old_log_prob, log_prob)
         penalty = torch.zeros((), device=log_prob.device)
         if self.kl:
@@ -49,13 +50,13 @@ class PolicyGradient:
             log["kl"] = Mean(losses.kl_per_token(old, start, "k3").sum().item(), tokens)
             kl = losses.kl_per_token(log_prob, start, self.kl_estimator)  # (R, W)
             if self.kl_estimator == "k1":
-                advantage = advantage + self.kl * losses.kl_advantage(kl.sum(-1).view(rollout.rewards.shape)).flatten()
+                advantage = advantage + self.kl * losses.kl_advantage(kl.sum(-1).view(lengths.shape)).flatten()
             else:
                 penalty = self.kl * (weight * (losses.bounded(log_prob.detach() - old).exp() * kl).sum(-1)).mean()
         if self.clip is None:
             return losses.policy_gradient(log_prob, advantage, weight) + penalty, log
         low, high = self.clip, self.clip if self.clip_high is None else self.clip_high
-        change = losses.ratio_change(log_prob, old, as_rows(rollout.lengths, log_prob), self.ratio)  # (R, W)
+        change = losses.ratio_change(log_prob, old, as_rows(lengths, log_prob), self.ratio)  # (R, W)
         log["ratio_outside"] = Mean(((change < -low) | (change > high)).sum().item(), tokens)
         return losses.clipped_policy_gradient(change, advantage, weight, low, high) + penalty, log
 
@@ -70,7 +71,7 @@ class Ranking:
     def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, Logged]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
         scores = _scores(log_prob, rollout, self.length)  # (B, k)
-        rewards = torch.as_tensor(tied(rollout.rewards), device=log_prob.device, dtype=torch.float64)
+        rewards = torch.as_tensor(tied(rollout.earned.rewards), device=log_prob.device, dtype=torch.float64)
         better = rewards.unsqueeze(2) > rewards.unsqueeze(1)  # (B, i, j)
         right = (scores.unsqueeze(2) > scores.unsqueeze(1))[better].float()
         return losses.ranking(scores, rewards, self.margin), {
@@ -107,24 +108,36 @@ class BestOfN:
     def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, Logged]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
         loss = losses.best_of_n(_scores(log_prob, rollout, self.length), _advantages(rollout, log_prob))
-        best = np.where(np.isfinite(rollout.rewards), rollout.rewards, -np.inf).max(-1)
+        best = np.where(np.isfinite(rollout.earned.rewards), rollout.earned.rewards, -np.inf).max(-1)
         return loss, {"best_reward": Mean.of(np.where(np.isfinite(best), best, np.nan)), **_teaching(rollout)}
+
+
+declare(
+    Field("kl", "KL(policy || start) of the policy that drew the samples (k3), in nats per token"),
+    Field(
+        "ratio_outside",
+        "share of tokens whose ratio is outside the range of `clip`",
+        "high: fewer `updates_per_sample`",
+    ),
+    Field("ranked_right", "share of pairs of samples in which the better one is more probable (`ranking`)"),
+    Field("best_reward", "mean reward of the best sample of each article (`best-of-n`)"),
+)
 
 
 def _scores(log_prob: Tensor, rollout: Rollout, rule: LengthRule) -> Tensor:
     """(R, W) log-probabilities -> (B, k): sum or mean over the tokens of a sample."""
-    lengths = as_rows(rollout.lengths, log_prob)
-    return losses.sequence_log_prob(log_prob, lengths, rule).view(rollout.rewards.shape)
+    lengths = as_rows(rollout.earned.lengths, log_prob)
+    return losses.sequence_log_prob(log_prob, lengths, rule).view(rollout.earned.rewards.shape)
 
 
 def _advantages(rollout: Rollout, like: Tensor) -> Tensor:
     """(B, k) rewards minus their mean over the article, exactly 0 where they are equal, NaN where undefined."""
-    return as_rows(group_centred(rollout.rewards), like).view(rollout.rewards.shape)
+    return as_rows(group_centred(rollout.earned.rewards), like).view(rollout.earned.rewards.shape)
 
 
 def _distinct(rollout: Rollout) -> Tensor:
     """(B, k): whether no earlier sample of the article is the same text."""
-    ids = rollout.samples.ids.view(*rollout.rewards.shape, -1)
+    ids = rollout.tokens.ids.view(*rollout.earned.rewards.shape, -1)
     same = (ids.unsqueeze(2) == ids.unsqueeze(1)).all(-1)  # (B, k, k)
     return ~same.tril(-1).any(-1)
 
@@ -132,8 +145,8 @@ def _distinct(rollout: Rollout) -> Tensor:
 def _teaching(rollout: Rollout) -> dict[str, Logged]:
     """Shares of samples without a reward, and of articles whose samples cannot be told apart by it."""
     return {
-        "undefined_rewards": Mean.of(~np.isfinite(rollout.rewards)),
-        "zero_groups": Mean.of(~teaches(group_centred(rollout.rewards))),
+        "undefined_rewards": Mean.of(~np.isfinite(rollout.earned.rewards)),
+        "zero_groups": Mean.of(~teaches(group_centred(rollout.earned.rewards))),
     }
 
 

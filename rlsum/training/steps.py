@@ -6,7 +6,6 @@ What a step computes is in ``update``.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -21,12 +20,13 @@ from rewards.base import Reward
 from rlsum.config import Config, Objective
 from rlsum.data.batch import Batch
 from rlsum.models.summarizer import Scorer, Summarizer, Tokens
-from rlsum.training.estimators import Credit, exchanged
+from rlsum.training.estimators import Credit, Earned, exchanged
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 from rlsum.training.reward_losses import BestOfN, MinimumRisk, PolicyGradient, Ranking
-from rlsum.training.update import MixedStep, MLEStep, RewardLoss, Rollout, Samples, Score, StepResult, score_together
+from rlsum.training.update import Decoded, MixedStep, MLEStep, Rewarding, RewardLoss, Rollout, StepResult, in_one_call
 
-Step = Callable[[int, torch.nn.Module, Batch], StepResult]  # update number, model as accelerate wraps it, batch
+# update number, model as accelerate wraps it, batch, its samples if they were made ahead
+Step = Callable[[int, torch.nn.Module, Batch, Rollout | None], StepResult]
 
 
 def training_step(
@@ -44,19 +44,19 @@ def training_step(
     coverage_weight = objective.coverage_weight if getattr(config.model, "coverage", False) else 0.0
     mle = MLEStep(objective.length, coverage_weight, objective.label_smoothing)
     if reward is None:
-        return lambda number, wrapped, batch: mle(wrapped, batch)
+        return partial(_likelihood, mle)
     row_noise = training.row_noise
     if row_noise is None:
         row_noise = training.decode_batch is not None or processes.world_size > 1
     noise = partial(article_noise, seed=training.seed, samples=objective.samples, length=sampling.limit)
-    scoring = score_each
+    calls = call_by_batch
     if training.decode_batch is not None:
-        scoring = score_behind if training.reward_workers else score_together
+        calls = call_while_decoding if training.reward_workers else in_one_call
     step = MixedStep(
         policy=model,
         reward=reward,
         gamma=lambda number: objective.gamma_at(number, training.steps),
-        samples=objective.samples,
+        k=objective.samples,
         sampling=sampling,
         rl=_reward_loss(objective),
         mle=mle,
@@ -64,7 +64,7 @@ def training_step(
         coverage_on_samples=objective.coverage_on_samples,
         start=start,
         noise=noise if row_noise else None,
-        scoring=scoring,
+        calls=calls,
         score_while_drawing=processes.world_size == 1
         and training.decode_batch is None
         and objective.updates_per_sample == 1,
@@ -72,6 +72,12 @@ def training_step(
         processes=processes,
     )
     return BufferedStep(step, objective.updates_per_sample)
+
+
+def _likelihood(
+    mle: MLEStep, number: int, model: torch.nn.Module, batch: Batch, rollout: Rollout | None = None
+) -> StepResult:
+    return mle(model, batch)
 
 
 def _reward_loss(objective: Objective) -> RewardLoss:
@@ -87,12 +93,10 @@ def _reward_loss(objective: Objective) -> RewardLoss:
 def _credit(objective: Objective, max_length: int) -> Credit | None:
     if objective.kind != "mixed":
         return None
-    # a run of an earlier version has no number in its configuration
-    divisor = max_length if objective.divisor is None else objective.divisor
     return Credit(
         objective.estimator,
         objective.normalisation,
-        divisor,
+        max_length if objective.divisor is None else objective.divisor,
         objective.reward_scale,
         objective.skip_zero_groups,
         objective.control_advantage,
@@ -100,65 +104,55 @@ def _credit(objective: Objective, max_length: int) -> Credit | None:
 
 
 class BufferedStep:
-    """A mixed step that keeps its rollouts.
+    """A mixed step that makes the rollouts of all batches of an update before its first loss.
 
-    ``updates`` updates in a row learn from the same rollouts. ``prepare`` makes those of all batches before the first
-    loss of an update, because advantages and weights are estimated from all its samples.
+    Advantages and weights are estimated from all samples of an update. ``updates`` updates in a row learn from the
+    same rollouts.
     """
 
     def __init__(self, step: MixedStep, updates: int) -> None:
         self.step, self.updates = step, updates
         self._round = -1
-        self._rollouts: dict[tuple[object, ...], Rollout] | None = None
+        self._rollouts: list[Rollout] | None = None  # of the batches of an update, in their order
 
-    def prepare(self, number: int, batches: Sequence[Batch], parts: Sequence[Batch]) -> None:
-        """Make the rollouts of all ``batches`` of update ``number``, decoding the same articles in ``parts``.
+    def prepare(self, number: int, batches: Sequence[Batch], decoded: Sequence[Batch]) -> Sequence[Rollout | None]:
+        """The rollouts of the ``batches`` of update ``number``, whose articles are ``decoded`` in other batches.
 
-        A process whose share is empty gives no batches; it still takes part in gathering rewards.
+        None where nothing is sampled. A process whose share is empty gives no batches; it still takes part in gathering
+        rewards.
         """
-        self._begin(number)
-        if self._rollouts is not None or self.step.gamma(number) == 0:
-            return
-        rollouts = self.step.rollouts(number, parts)
-        if parts is not batches and batches:
-            rollouts = divided(rollouts, [len(batch) for batch in batches], batches[0].pad)
-        self._rollouts = dict(zip(map(_key, batches), rollouts, strict=True))
-
-    def __call__(self, number: int, model: torch.nn.Module, batch: Batch) -> StepResult:
-        """Loss of one batch in update ``number``. A batch that ``prepare`` did not see is an update of its own."""
-        if self.step.gamma(number) == 0:
-            return self.step(number, model, batch)
-        self._begin(number)
-        key, rollouts = _key(batch), self._rollouts or {}
-        rollout = rollouts[key] if key in rollouts else self.step.rollouts(number, [batch])[0]
-        result = self.step(number, model, batch, rollout)
-        if self.updates > 1 and result.rollout is not None:
-            self._rollouts = {**rollouts, key: replace(result.rollout, reward_seconds=0.0)}
-        return result
-
-    def _begin(self, number: int) -> None:
         if number // self.updates != self._round:
             self._round, self._rollouts = number // self.updates, None
+        if self.step.gamma(number) == 0:
+            return [None] * len(batches)
+        if self._rollouts is None:
+            self._rollouts = self.step.rollouts(number, decoded)
+            if decoded is not batches and batches:
+                self._rollouts = divided(self._rollouts, [len(batch) for batch in batches], batches[0].pad)
+        return self._rollouts
+
+    def __call__(self, number: int, model: torch.nn.Module, batch: Batch, rollout: Rollout | None = None) -> StepResult:
+        """Loss of one batch in update ``number``; without a ``rollout`` the batch is an update of its own."""
+        result = self.step(number, model, batch, rollout)
+        if self.updates > 1 and result.rollout is not None and self._rollouts is not None:
+            learnt = replace(result.rollout, reward_seconds=0.0)
+            self._rollouts = [learnt if kept is rollout else kept for kept in self._rollouts]
+        return result
 
 
-def _key(batch: Batch) -> tuple[object, ...]:
-    """What identifies a batch. The rows of one article may differ in references and columns alone."""
-    return batch.ids, batch.sources, batch.references, json.dumps(batch.columns)
+# ---- which batches share a call of the reward ---------------------------------------------------------------------
 
 
-# ---- which samples share a call of the reward ---------------------------------------------------------------------
+def call_by_batch(rewarding: Rewarding, decoded: Iterable[Decoded]) -> list[Rollout]:
+    """Rollouts from one call of the reward for each batch."""
+    return [rollout for one in decoded for rollout in rewarding([one])]
 
 
-def score_each(score: Score, samples: Iterable[Samples]) -> list[Rollout]:
-    """One call of the reward for each batch."""
-    return [rollout for part in samples for rollout in score([part])]
-
-
-def score_behind(score: Score, samples: Iterable[Samples]) -> list[Rollout]:
+def call_while_decoding(rewarding: Rewarding, decoded: Iterable[Decoded]) -> list[Rollout]:
     """One call for each batch while the next is decoded: a thread waits for a reward that runs in other processes."""
     with ThreadPoolExecutor(1) as thread:
-        scored = [thread.submit(score, [part]) for part in samples]
-        return [rollout for future in scored for rollout in future.result()]
+        calls = [thread.submit(rewarding, [one]) for one in decoded]
+        return [rollout for call in calls for rollout in call.result()]
 
 
 # ---- the shuffled control -----------------------------------------------------------------------------------------
@@ -170,17 +164,12 @@ def shuffled(number: int, rollouts: Sequence[Rollout], seed: int, processes: Pro
     Greedy texts exchange theirs among themselves: the baseline keeps its level, and the mean advantage of self-critical
     is what it was. The order is a function of seed and update.
     """
-    gathered = processes.gather_all([(part.rewards, part.greedy_rewards) for part in rollouts])
-    parts = [part for process in gathered for part in process]
-    first = sum(len(process) for process in gathered[: processes.rank])
-    cuts, rng = np.cumsum([len(rewards) for rewards, _ in parts])[:-1], np.random.default_rng([seed, number])
-    rewards = np.split(exchanged(np.concatenate([part for part, _ in parts]), rng), cuts)
-    new = [replace(rollout, rewards=rewards[first + i]) for i, rollout in enumerate(rollouts)]
-    greedy = [part for _, part in parts if part is not None]
-    if greedy:
-        baselines = np.split(exchanged(np.concatenate(greedy), rng), cuts)
-        new = [replace(rollout, greedy_rewards=baselines[first + i]) for i, rollout in enumerate(new)]
-    return new
+    earned, own = processes.gather_lists([rollout.earned for rollout in rollouts])
+    whole, rng = Earned.joined(earned), np.random.default_rng([seed, number])
+    rewards = exchanged(whole.rewards, rng)
+    greedy = None if whole.greedy_rewards is None else exchanged(whole.greedy_rewards, rng)
+    new = replace(whole, rewards=rewards, greedy_rewards=greedy).split([len(batch.rewards) for batch in earned])
+    return [replace(rollout, earned=batch) for rollout, batch in zip(rollouts, new[own], strict=True)]
 
 
 # ---- other batches of the same articles, random numbers -----------------------------------------------------------
@@ -188,42 +177,40 @@ def shuffled(number: int, rollouts: Sequence[Rollout], seed: int, processes: Pro
 
 def divided(rollouts: Sequence[Rollout], sizes: Sequence[int], pad: int) -> list[Rollout]:
     """The same articles as rollouts of ``sizes`` articles, each as wide as its longest sample."""
-    rows = [size * rollouts[0].rewards.shape[1] for size in sizes]
-    ids = _stacked([rollout.samples.ids for rollout in rollouts], pad).split(rows)
-    log_prob = _stacked([rollout.samples.log_prob for rollout in rollouts], 0).split(rows)
-    start = [rollout.start_log_prob for rollout in rollouts if rollout.start_log_prob is not None]
-    start_log_prob = _stacked(start, 0).split(rows) if start else None
-    numbers = {
-        name: _split([getattr(rollout, name) for rollout in rollouts], sizes)
-        for name in ("lengths", "rewards", "greedy_rewards", "advantages", "weights")
-    }
-    components = [
-        (same[0], _split([one.scores for one in same], sizes))
-        for same in zip(*(rollout.components for rollout in rollouts), strict=True)
-    ]
-    seconds = sum(rollout.reward_seconds for rollout in rollouts) / len(sizes)
-    widths = [max(1, int(lengths.max())) for lengths in numbers["lengths"]]
-    return [
-        Rollout(
-            Tokens(ids[i][:, :width], log_prob[i][:, :width]),
-            **{name: parts[i] for name, parts in numbers.items()},
-            start_log_prob=None if start_log_prob is None else start_log_prob[i][:, :width],
-            components=[one._replace(scores=scores[i]) for one, scores in components],
-            reward_seconds=seconds,
-        )
-        for i, width in enumerate(widths)
-    ]
+    earned = Earned.joined([rollout.earned for rollout in rollouts])
+    rows = [size * earned.rewards.shape[1] for size in sizes]
+    cuts = np.cumsum(sizes)[:-1]
+
+    def rows_of(values: Sequence[Tensor | None], padding: float) -> Sequence[Tensor | None]:
+        known = [value for value in values if value is not None]
+        return _stacked(known, padding).split(rows) if known else [None] * len(sizes)
+
+    def articles_of(values: Sequence[np.ndarray | None]) -> Sequence[np.ndarray | None]:
+        known = [value for value in values if value is not None]
+        return np.split(np.concatenate(known), cuts) if known else [None] * len(sizes)
+
+    batches = zip(
+        earned.split(sizes),
+        _stacked([rollout.tokens.ids for rollout in rollouts], pad).split(rows),
+        _stacked([rollout.tokens.log_prob for rollout in rollouts], 0).split(rows),
+        rows_of([rollout.start_log_prob for rollout in rollouts], 0),
+        articles_of([rollout.advantages for rollout in rollouts]),
+        articles_of([rollout.weights for rollout in rollouts]),
+        strict=True,
+    )
+    seconds, made = sum(rollout.reward_seconds for rollout in rollouts) / len(sizes), []
+    for own, ids, log_prob, start, advantages, weights in batches:
+        width = max(1, int(own.lengths.max()))
+        start = None if start is None else start[:, :width]
+        tokens = Tokens(ids[:, :width], log_prob[:, :width])
+        made.append(Rollout(tokens, own, advantages, weights, start, reward_seconds=seconds))
+    return made
 
 
-def _stacked(parts: Sequence[Tensor], value: float) -> Tensor:
+def _stacked(tensors: Sequence[Tensor], value: float) -> Tensor:
     """(R, L) tensors as one, padded with ``value`` to the widest."""
-    width = max(part.shape[1] for part in parts)
-    return torch.cat([F.pad(part, (0, width - part.shape[1]), value=value) for part in parts])
-
-
-def _split(parts: Sequence[np.ndarray | None], sizes: Sequence[int]) -> list:
-    arrays = [part for part in parts if part is not None]
-    return np.split(np.concatenate(arrays), np.cumsum(sizes)[:-1]) if arrays else [None] * len(sizes)
+    width = max(tensor.shape[1] for tensor in tensors)
+    return torch.cat([F.pad(tensor, (0, width - tensor.shape[1]), value=value) for tensor in tensors])
 
 
 def article_noise(batch: Batch, update: int, seed: int, samples: int, length: int) -> Tensor:

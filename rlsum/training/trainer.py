@@ -38,13 +38,20 @@ from rlsum.training.interruption import Interruption, StoppedValidation
 from rlsum.training.log import signs
 from rlsum.training.log.averaging import TrainingLog
 from rlsum.training.log.monitor import SAMPLES, TRAINED, Monitor, peak_memory
-from rlsum.training.log.numbers import Mean, Numbers
+from rlsum.training.log.numbers import FIELDS as FIELDS
+from rlsum.training.log.numbers import Field, Greatest, Logged, Mean, Numbers, declare
 from rlsum.training.parallel import sharding
 from rlsum.training.parallel.launch import slow_precision
 from rlsum.training.parallel.processes import Processes, lost_process_as_error
 from rlsum.training.steps import BufferedStep, Step
 from rlsum.training.update import Rollout
 from rlsum.training.validation import Choice, Validation, training_samples, validate
+
+declare(
+    Field("gradient_norm", "norm of the gradient before clipping"),
+    Field("learning_rate", "learning rate of the updates"),
+    Field("skipped_updates", "share of updates whose gradient overflowed (fp16), which are not made"),
+)
 
 
 class TrainingError(UserError):
@@ -157,7 +164,7 @@ class Trainer:
                 self.progress.had_gradient |= line.get("gradient_norm", 0.0) > 0
                 if "zero_groups" in line and self.config.objective.control != "constant":  # whose rewards say nothing
                     self.progress.had_advantage = bool(self.progress.had_advantage) or line["zero_groups"] < 1
-                monitor.train(self.progress.step, {**line, "memory_gib": peak_memory(self.accelerator.device)})
+                monitor.train(self.progress.step, line)
             if validates:
                 self._validate(monitor)
 
@@ -226,29 +233,30 @@ class Trainer:
         if self.sharded:
             sharding.gather(self.model, self.wrapped)
         applied = bool(torch.isfinite(norm))
-        own = {
+        own: dict[str, Logged] = {
             "gradient_norm": Mean(float(norm), 1) if applied else Mean(0, 0),
-            "skipped_updates": Mean(not applied, 1),
             "learning_rate": Mean(training.rate_at(number), 1),
+            "memory_gib": Greatest(peak_memory(self.accelerator.device)),
         }
-        if training.mixed_precision != "fp16":
-            del own["skipped_updates"]
+        if training.mixed_precision == "fp16":
+            own["skipped_updates"] = Mean(not applied, 1)
         self.log.add([*log, own])
 
     def _backward(self, rows: Sequence[int]) -> tuple[Tensor, list[Numbers]]:
         """Add up gradients of the batches; returns the sum of their losses over all processes, and this one's log."""
         training, number, share = self.config.training, self.progress.step, self.processes.share(rows)
         batches = self._batches(share, training.batch_size)
+        rollouts: Sequence[Rollout | None] = [None] * len(batches)
         if isinstance(self.step, BufferedStep):
-            parts = batches if training.decode_batch is None else self._batches(share, training.decode_batch)
+            decoded = batches if training.decode_batch is None else self._batches(share, training.decode_batch)
             with self.accelerator.autocast():
-                self.step.prepare(number, batches, parts)
+                rollouts = self.step.prepare(number, batches, decoded)
         total, log = torch.zeros((), device=self.accelerator.device), []
         mean_share = len(rows) / self.processes.world_size  # gradients are means over processes
-        for i, batch in enumerate(batches):
+        for i, (batch, rollout) in enumerate(zip(batches, rollouts, strict=True)):
             last = i == len(batches) - 1
             with nullcontext() if last else self.accelerator.no_sync(self.wrapped), self.accelerator.autocast():
-                result = self.step(number, self.wrapped, batch)
+                result = self.step(number, self.wrapped, batch, rollout)
             self.accelerator.backward(result.loss / (mean_share / len(batch)))  # every article counts the same
             total += result.loss.detach()
             log.append(result.log)

@@ -1,6 +1,8 @@
-"""One update, from a batch of articles to the loss, in the order of events. The equations are in docs/concepts/one-update.md.
+"""One update, from a batch of articles to the loss, in the order of events.
 
-    rollouts   sample -> texts -> rewards -> advantages         without gradient
+The equations are in docs/concepts/one-update.md.
+
+    rollouts   samples -> texts -> rewards -> advantages        without gradient
     loss       log-probabilities -> L_RL, L_MLE, L_cov -> loss  with gradient
 
 Formulas are in ``estimators`` (rewards -> advantages) and ``losses`` (log-probabilities -> losses). Around this page:
@@ -14,9 +16,8 @@ i*k .. i*k+k-1 belong to article i. Padding has log-probability 0.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 
 import numpy as np
 import torch
@@ -24,7 +25,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rewards.base import Reward
-from rewards.scoring import Component, Inputs, score_components
+from rewards.scoring import Inputs, score_components
 from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import PAD
 from rlsum.models.decoding import Sampling
@@ -32,8 +33,8 @@ from rlsum.models.sampling import Drawn
 from rlsum.models.summarizer import DrawsAndScores, Scorer, Scores, Summarizer, TargetScores, Tokens
 from rlsum.records import common_columns
 from rlsum.training import losses
-from rlsum.training.estimators import Credit
-from rlsum.training.log.numbers import Logged, Mean, Numbers, Total
+from rlsum.training.estimators import Credit, Earned
+from rlsum.training.log.numbers import Field, Logged, Mean, Numbers, Rate, TimeShare, declare, together
 from rlsum.training.losses import LengthRule, target_lengths
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 
@@ -48,70 +49,95 @@ class StepResult:
 
 
 @dataclass(frozen=True)
-class Samples:
-    """Decoded texts of a batch: k samples an article, and its greedy text where the estimator needs one."""
+class Decoded:
+    """Texts of a batch: k samples an article, and its greedy text where the estimator needs one."""
 
     batch: Batch
-    tokens: Tokens  # (B*k, L)
+    tokens: Tokens  # of the samples, (B*k, L)
     texts: list[str]  # B*k
     greedy_texts: list[str]  # B, or none
     start_log_prob: Tensor | None  # (B*k, L), see Rollout
-    scores: Scores | None  # see Rollout
+    scored: Scores | None  # see Rollout
 
 
 @dataclass(frozen=True)
 class Rollout:
     """Samples of a batch with their rewards and advantages.
 
-    samples         ids and log-probabilities at sampling time, (B*k, L)
-    lengths         (B, k) tokens of the samples, end tokens counted
-    rewards         (B, k) float64, NaN where undefined
-    greedy_rewards  (B,) of the greedy texts; None unless the estimator needs them
+    tokens          of the samples: ids and log-probabilities when they were drawn, (B*k, L)
+    earned          their rewards and lengths, (B, k)
     advantages      (B, k) float64, NaN where undefined; None for losses that read the rewards (``reward_losses``)
-    weights         (B, k) float64, of the samples in the policy gradient, see ``estimators.weights``; None as above
+    weights         (B, k) float64, of the samples in the policy gradient, see ``weights_of``; None as above
     start_log_prob  (B*k, L) under the model that the run began with; None without a KL penalty
     old_log_prob    (B*k, W) of the samples in the first loss that reads them, so under the policy that drew them; None
                     before. Decoding has other kernels, so its log-probabilities are rounded otherwise
-    scores          of samples (B*k, L) and references (B, T), if the samples were scored while they were drawn
-    components      of a reward that is a weighted sum: names, weights, and scores (B, k), not weighted
-    reward_seconds  that computing its rewards took
+    scored          samples (B*k, L) and references (B, T), if they were scored while the samples were drawn
+    reward_seconds  that computing the rewards took
     """
 
-    samples: Tokens
-    lengths: np.ndarray
-    rewards: np.ndarray
-    greedy_rewards: np.ndarray | None = None
+    tokens: Tokens
+    earned: Earned
     advantages: np.ndarray | None = None
     weights: np.ndarray | None = None
     start_log_prob: Tensor | None = None
     old_log_prob: Tensor | None = None
-    scores: Scores | None = None
-    components: Sequence[Component] = ()
+    scored: Scores | None = None
     reward_seconds: float = 0.0
 
     def log(self, batch: Batch) -> dict[str, Logged]:
-        """Means over the samples: rewards, tokens, share without an end token, entropy a token in nats."""
-        ids, ends = self.samples.ids, torch.tensor(batch.ends, device=self.samples.ids.device)
-        greedy = self.greedy_rewards
+        """Numbers of the samples for the log."""
+        ids, log_prob, earned = self.tokens.ids, self.tokens.log_prob, self.earned
+        ends, tokens = torch.tensor(batch.ends, device=ids.device), earned.lengths.sum()
+        greedy = earned.greedy_rewards
         return {
-            "reward": Mean.of(self.rewards),
-            **{f"reward/{name}": Mean.of(scores) for name, _, scores in self.components},
+            "reward": Mean.of(earned.rewards),
+            **{f"reward/{name}": Mean.of(scores) for name, _, scores in earned.components},
             **({} if greedy is None else {"baseline_reward": Mean.of(greedy)}),
-            "reward_seconds": Total(self.reward_seconds),
-            "sample_length": Mean.of(self.lengths),
+            "reward_share": TimeShare(self.reward_seconds),
+            "sample_length": Mean.of(earned.lengths),
             "sample_cut_off": Mean((~torch.isin(ids, ends).any(-1)).sum().item(), len(ids)),
-            "entropy": Mean(-self.samples.log_prob.sum().item(), self.lengths.sum()),
+            "entropy": Mean(-log_prob.sum().item(), tokens),
+            "tokens_per_second": Rate(tokens),
         }
 
 
+declare(
+    Field(
+        "reward",
+        "mean reward of the samples, not scaled; in validation, of the decoded articles",
+        "rises in validation while other metrics fall: `weighted(...)` with another reward, a smaller `gamma`",
+        shown=True,
+    ),
+    Field("reward/NAME", "mean of a component of a weighted reward, not weighted"),
+    Field(
+        "baseline_reward", "of the greedy texts (`self-critical`)", "far above `reward`: longer pretraining", shown=True
+    ),
+    Field("reward_share", "share of the time of all processes that rewards take", machine=True),
+    Field("sample_length", "tokens of a sample, the end token counted"),
+    Field("sample_cut_off", "share of samples without an end token", "high: a larger `sampling.max_length`"),
+    Field(
+        "entropy",
+        "entropy of the policy at the sampled tokens, in nats per token",
+        "near 0: `kl`, a smaller `gamma` or `learning_rate`",
+    ),
+    Field(
+        "tokens_per_second",
+        "tokens whose log-probabilities the loss reads, end tokens counted, of all processes: of the samples, and of "
+        "references where `gamma` is below 1 or there is coverage",
+        prints=",.0f",
+        shown=True,
+        machine=True,
+    ),
+)
+
 RewardLoss = Callable[[Tensor, Rollout], tuple[Tensor, dict[str, Logged]]]  # see reward_losses
-Score = Callable[[Sequence[Samples]], list[Rollout]]
+Rewarding = Callable[[Sequence[Decoded]], list[Rollout]]
 
 
-def score_together(score: Score, samples: Iterable[Samples]) -> list[Rollout]:
-    """All samples in one call of the reward."""
-    parts = list(samples)
-    return score(parts) if parts else []
+def in_one_call(rewarding: Rewarding, decoded: Iterable[Decoded]) -> list[Rollout]:
+    """Rollouts of all batches from one call of the reward."""
+    batches = list(decoded)
+    return rewarding(batches) if batches else []
 
 
 @dataclass(frozen=True)
@@ -121,7 +147,7 @@ class MixedStep:
     policy               the model that samples, without the wrapper that accelerate puts around it
     reward               texts -> rewards
     gamma                update number (from 0) -> weight of L_RL
-    samples              k
+    k                    samples of an article
     sampling             how samples are drawn
     rl                   rollout -> L_RL
     mle                  references -> L_MLE, and lambda
@@ -129,7 +155,7 @@ class MixedStep:
     coverage_on_samples  L_cov is that of the references plus that of the samples
     start                scores as the model that the run began with, for a KL penalty
     noise                batch, update number -> random numbers of the samples, see ``Summarizer``; None: torch's
-    scoring              which samples share a call of the reward
+    calls                which batches share a call of the reward
     score_while_drawing  if an update has one batch and the policy can, nothing is decoded twice, see DrawsAndScores
     control              update number, its rollouts -> the same with other rewards; None: their own
     processes            that train together
@@ -138,7 +164,7 @@ class MixedStep:
     policy: Summarizer
     reward: Reward
     gamma: Callable[[int], float]
-    samples: int
+    k: int
     sampling: Sampling
     rl: RewardLoss
     mle: MLEStep
@@ -146,7 +172,7 @@ class MixedStep:
     coverage_on_samples: bool = False
     start: Scorer | None = None
     noise: Callable[[Batch, int], Tensor] | None = None
-    scoring: Callable[[Score, Iterable[Samples]], list[Rollout]] = score_together
+    calls: Callable[[Rewarding, Iterable[Decoded]], list[Rollout]] = in_one_call
     score_while_drawing: bool = False
     control: Callable[[int, Sequence[Rollout]], list[Rollout]] | None = None
     processes: Processes = ONE_PROCESS
@@ -163,79 +189,66 @@ class MixedStep:
 
     def rollouts(self, number: int, batches: Sequence[Batch]) -> list[Rollout]:
         """Samples of the batches with rewards and advantages. With several processes, every process must call it."""
-        samples = (self.sample(number, batch, len(batches) == 1) for batch in batches)
-        scored = self.scoring(self.score, samples)
-        return self.credited(scored if self.control is None else self.control(number, scored))
+        decoded = (self.decode(number, batch, len(batches) == 1) for batch in batches)
+        rollouts = self.calls(self.rewarded, decoded)
+        return self.credited(rollouts if self.control is None else self.control(number, rollouts))
 
-    def sample(self, number: int, batch: Batch, alone: bool = False) -> Samples:
+    def decode(self, number: int, batch: Batch, alone: bool = False) -> Decoded:
         """k samples of each article, cut after ``sampling.max_length`` tokens, and the greedy text if needed."""
         noise = None if self.noise is None else self.noise(batch, number)
         needs_greedy = self.credit is not None and self.credit.needs_greedy
-        greedy: Tokens | None = None
-        scores: Scores | None = None
+        greedy_tokens: Tokens | None = None
+        scored: Scores | None = None
         if alone and self.score_while_drawing and isinstance(self.policy, DrawsAndScores):
-            tokens, greedy, scores = self.policy.draw_and_score(
-                batch, self.samples, self.sampling, noise, needs_greedy, self.reads_references(number)
+            tokens, greedy_tokens, scored = self.policy.draw_and_score(
+                batch, self.k, self.sampling, noise, needs_greedy, self.reads_references(number)
             )
         elif needs_greedy:
-            tokens, greedy = self.policy.self_critical(batch, self.samples, self.sampling, noise)
+            tokens, greedy_tokens = self.policy.self_critical(batch, self.k, self.sampling, noise)
         else:
-            tokens = self.policy.sample(batch, self.samples, self.sampling, noise)
-        greedy_texts = [] if greedy is None else self.policy.to_text(batch, greedy)
+            tokens = self.policy.sample(batch, self.k, self.sampling, noise)
+        greedy_texts = [] if greedy_tokens is None else self.policy.to_text(batch, greedy_tokens)
         drawn = Drawn.all(tokens.ids, self.sampling)
         start_log_prob = None if self.start is None else self.start(batch, tokens.ids, drawn).log_prob
-        return Samples(batch, tokens, self.policy.to_text(batch, tokens), greedy_texts, start_log_prob, scores)
+        return Decoded(batch, tokens, self.policy.to_text(batch, tokens), greedy_texts, start_log_prob, scored)
 
-    def score(self, samples: Sequence[Samples]) -> list[Rollout]:
+    def rewarded(self, decoded: Sequence[Decoded]) -> list[Rollout]:
         """Rewards from one call: all samples first, then all greedy texts, each with the data of its article."""
-        parts = [(part.texts, part.batch, self.samples) for part in samples]
-        parts += [(part.greedy_texts, part.batch, 1) for part in samples if part.greedy_texts]
+        texts = [(one.texts, one.batch, self.k) for one in decoded]
+        texts += [(one.greedy_texts, one.batch, 1) for one in decoded if one.greedy_texts]
+        rows = [(text, batch, i // k) for written, batch, k in texts for i, text in enumerate(written)]
         inputs = Inputs(
-            [text for texts, _, _ in parts for text in texts],
-            [references for _, batch, k in parts for references in batch.references for _ in range(k)],
-            [source for _, batch, k in parts for source in batch.sources for _ in range(k)],
-            common_columns([row for _, batch, k in parts for row in batch.columns for _ in range(k)]),
+            [text for text, _, _ in rows],
+            [batch.references[article] for _, batch, article in rows],
+            [batch.sources[article] for _, batch, article in rows],
+            common_columns([batch.columns[article] for _, batch, article in rows]),
         )
         begun = time.perf_counter()
         rewards, components = score_components(self.reward, inputs)
-        seconds = (time.perf_counter() - begun) / len(samples)
-        cuts = np.cumsum([len(texts) for texts, _, _ in parts])[:-1]
-        split = np.split(rewards, cuts)
-        split_components = [(one, np.split(one.scores, cuts)) for one in components]
-        sample_rewards, greedy_rewards = split[: len(samples)], split[len(samples) :] or repeat(None, len(samples))
+        seconds = (time.perf_counter() - begun) / len(decoded)
+        lengths = [target_lengths(one.tokens.ids, one.batch.pad).cpu().numpy() for one in decoded]
+        count = sum(map(len, lengths))
+        earned = Earned(
+            rewards[:count].reshape(-1, self.k),
+            np.concatenate(lengths).reshape(-1, self.k),
+            rewards[count:] if len(rewards) > count else None,
+            [one._replace(scores=one.scores[:count].reshape(-1, self.k)) for one in components],
+        )
+        of_batches = zip(decoded, earned.split([len(one.batch) for one in decoded]), strict=True)
         return [
-            Rollout(
-                part.tokens,
-                target_lengths(part.tokens.ids, part.batch.pad).cpu().numpy().reshape(-1, self.samples),
-                rewards.reshape(-1, self.samples),
-                greedy,
-                start_log_prob=part.start_log_prob,
-                scores=part.scores,
-                components=[
-                    one._replace(scores=scores[i].reshape(-1, self.samples)) for one, scores in split_components
-                ],
-                reward_seconds=seconds,
-            )
-            for i, (part, rewards, greedy) in enumerate(zip(samples, sample_rewards, greedy_rewards, strict=True))
+            Rollout(one.tokens, own, start_log_prob=one.start_log_prob, scored=one.scored, reward_seconds=seconds)
+            for one, own in of_batches
         ]
 
     def credited(self, rollouts: Sequence[Rollout]) -> list[Rollout]:
         """The rollouts with advantages and weights, from all N articles of an update, of all processes, at once."""
         if self.credit is None:
             return list(rollouts)
-        gathered = self.processes.gather_all([(part.rewards, part.greedy_rewards, part.lengths) for part in rollouts])
-        parts = [part for process in gathered for part in process]
-        greedy = [part for _, part, _ in parts if part is not None]
-        advantages, weights = self.credit(
-            np.concatenate([part for part, _, _ in parts]),  # (N, k)
-            np.concatenate(greedy) if greedy else None,  # (N,)
-            np.concatenate([part for _, _, part in parts]),  # (N, k)
-        )
-        first = sum(len(process) for process in gathered[: self.processes.rank])
-        mine = slice(first, first + len(rollouts))
-        cuts = np.cumsum([len(part) for part, _, _ in parts])[:-1]
-        credited = zip(rollouts, np.split(advantages, cuts)[mine], np.split(weights, cuts)[mine], strict=True)
-        return [replace(rollout, advantages=own, weights=weight) for rollout, own, weight in credited]
+        earned, own = self.processes.gather_lists([rollout.earned for rollout in rollouts])
+        advantages, weights = self.credit(Earned.joined(earned))  # (N, k)
+        cuts = np.cumsum([len(batch.rewards) for batch in earned])[:-1]
+        credited = zip(rollouts, np.split(advantages, cuts)[own], np.split(weights, cuts)[own], strict=True)
+        return [replace(rollout, advantages=advantage, weights=weight) for rollout, advantage, weight in credited]
 
     # ---- with gradient: log-probabilities, losses, log --------------------------------------------------------------
 
@@ -243,39 +256,32 @@ class MixedStep:
         """Whether the loss of update ``number`` has a likelihood or a coverage term."""
         return self.gamma(number) < 1 or self.mle.coverage_weight > 0
 
-    def scores(self, number: int, model: Scorer, batch: Batch, ids: Tensor) -> Scores:
-        """Scores of samples (B*k, L) and references from one pass of the model."""
+    def score(self, number: int, model: Scorer, batch: Batch, ids: Tensor) -> Scores:
+        """Samples (B*k, L) and references, scored in one pass of the model."""
         if not self.reads_references(number):
             return model(batch, ids, Drawn.all(ids, self.sampling)), None
-        both = interleave(ids, batch.target, self.samples, batch.pad)  # (B*(k+1), max(L, T))
-        is_sample = torch.arange(len(both), device=both.device) % (self.samples + 1) < self.samples
+        both = interleave(ids, batch.target, self.k, batch.pad)  # (B*(k+1), max(L, T))
+        is_sample = torch.arange(len(both), device=both.device) % (self.k + 1) < self.k
         scored = model(batch, both, Drawn(is_sample, self.sampling))
         return scored.select(is_sample), scored.select(~is_sample)
 
     def loss(self, number: int, model: Scorer, batch: Batch, rollout: Rollout) -> StepResult:
         """gamma L_RL + (1 - gamma) L_MLE + lambda L_cov."""
-        gamma, ids, articles = self.gamma(number), rollout.samples.ids, len(batch)
-        samples, references = rollout.scores or self.scores(number, model, batch, ids)
-        loss, log = self.rl(samples.log_prob, rollout)
-        log["loss_rl"] = Mean.over(loss.item(), articles)
-        tokens = Total(rollout.lengths.sum())  # whose log-probabilities are computed with a gradient
+        gamma, ids, articles = self.gamma(number), rollout.tokens.ids, len(batch)
+        samples, references = rollout.scored or self.score(number, model, batch, ids)
+        loss, rl_log = self.rl(samples.log_prob, rollout)
+        logs: list[Numbers] = [rl_log, {"loss_rl": Mean.over(loss.item(), articles), "gamma": Mean(gamma, 1)}]
         if references is not None:
             mle, mle_log = self.mle.loss(references, batch.target, batch.pad)
-            loss = gamma * loss + (1.0 - gamma) * mle
-            tokens = tokens.merged(mle_log["tokens"])
-            log |= {**mle_log, "loss_mle": Mean.over(mle.item(), articles)}
-            if self.mle.coverage_weight:
-                coverage = self.mle.coverage(references, batch.target, batch.pad)
-                log["coverage"] = Mean.over(coverage.item(), articles)
-                if self.coverage_on_samples:
-                    of_samples = self.mle.coverage(samples, ids, batch.pad)
-                    log["sample_coverage"] = Mean.over(of_samples.item(), articles)
-                    coverage = coverage + of_samples
-                loss = loss + self.mle.coverage_weight * coverage
-        log = {"loss": Mean.over(loss.item(), articles), **log, **rollout.log(batch), "tokens": tokens}
-        log["gamma"] = Mean(gamma, 1)
+            penalized = {"coverage": (references, batch.target)}
+            if self.coverage_on_samples:
+                penalized["sample_coverage"] = (samples, ids)
+            coverage, coverage_log = self.mle.coverage(penalized, batch)
+            loss = gamma * loss + (1.0 - gamma) * mle + coverage
+            logs += [mle_log, {"loss_mle": Mean.over(mle.item(), articles)}, coverage_log]
+        log = together([{"loss": Mean.over(loss.item(), articles)}, *logs, rollout.log(batch)])
         old = samples.log_prob.detach() if rollout.old_log_prob is None else rollout.old_log_prob
-        return StepResult(loss, log, replace(rollout, scores=None, old_log_prob=old))
+        return StepResult(loss, log, replace(rollout, scored=None, old_log_prob=old))
 
 
 @dataclass(frozen=True)
@@ -293,27 +299,50 @@ class MLEStep:
 
     def __call__(self, model: Scorer, batch: Batch) -> StepResult:
         """Loss of one batch."""
-        scored = model(batch, batch.target)
-        loss, log = self.loss(scored, batch.target, batch.pad)
-        if self.coverage_weight:
-            coverage = self.coverage(scored, batch.target, batch.pad)
-            log["coverage"] = Mean.over(coverage.item(), len(batch))
-            loss = loss + self.coverage_weight * coverage
-        return StepResult(loss, {"loss": Mean.over(loss.item(), len(batch)), **log})
+        references = model(batch, batch.target)
+        mle, mle_log = self.loss(references, batch.target, batch.pad)
+        coverage, coverage_log = self.coverage({"coverage": (references, batch.target)}, batch)
+        loss = mle + coverage
+        return StepResult(loss, {"loss": Mean.over(loss.item(), len(batch)), **mle_log, **coverage_log})
 
-    def loss(self, scored: TargetScores, target: Tensor, pad: int = PAD) -> tuple[Tensor, dict[str, Logged]]:
-        """L_MLE (scalar) of scored targets (B, T), and numbers for the log."""
-        lengths, log_prob = target_lengths(target, pad), scored.log_prob
+    def loss(self, references: TargetScores, target: Tensor, pad: int = PAD) -> tuple[Tensor, dict[str, Logged]]:
+        """L_MLE (scalar) of scored references (B, T), and numbers for the log."""
+        lengths, log_prob = target_lengths(target, pad), references.log_prob
         tokens = lengths.sum().item()
-        log: dict[str, Logged] = {"nll": Mean(-log_prob.sum().item(), tokens), "tokens": Total(tokens)}
+        log: dict[str, Logged] = {"nll": Mean(-log_prob.sum().item(), tokens), "tokens_per_second": Rate(tokens)}
         if self.label_smoothing:
-            assert scored.mean_log_prob is not None, "label smoothing needs the mean over all tokens"
-            log_prob = losses.smoothed(log_prob, scored.mean_log_prob, self.label_smoothing)
+            assert references.mean_log_prob is not None, "label smoothing needs the mean over all tokens"
+            log_prob = losses.smoothed(log_prob, references.mean_log_prob, self.label_smoothing)
         return losses.nll(log_prob, lengths, self.length), log
 
-    def coverage(self, scored: TargetScores, target: Tensor, pad: int = PAD) -> Tensor:
-        """L_cov (scalar) of scored targets (R, T)."""
-        return losses.coverage(scored.coverage, target_lengths(target, pad), self.length)
+    def coverage(
+        self, penalized: Mapping[str, tuple[TargetScores, Tensor]], batch: Batch
+    ) -> tuple[Tensor | float, dict[str, Logged]]:
+        """lambda L_cov (scalar), the sum over ``penalized``: name in the log -> scored texts and their ids (R, T)."""
+        if not self.coverage_weight:
+            return 0.0, {}
+        terms = {
+            name: losses.coverage(scored.coverage, target_lengths(ids, batch.pad), self.length)
+            for name, (scored, ids) in penalized.items()
+        }
+        log: dict[str, Logged] = {name: Mean.over(term.item(), len(batch)) for name, term in terms.items()}
+        return self.coverage_weight * sum(terms.values()), log
+
+
+declare(
+    Field("loss", "what is minimised: gamma L_RL + (1 - gamma) L_MLE + lambda L_cov", shown=True),
+    Field("loss_rl", "L_RL, the loss of the samples, with the KL penalty"),
+    Field("loss_mle", "L_MLE, the loss of the references"),
+    Field("gamma", "weight of L_RL"),
+    Field(
+        "nll",
+        "-log p of the references, in nats per token",
+        "rises fast in validation: a smaller `gamma` or `learning_rate`",
+        shown=True,
+    ),
+    Field("coverage", "L_cov of the references, not weighted; in validation, per token"),
+    Field("sample_coverage", "L_cov of the samples, not weighted"),
+)
 
 
 def interleave(samples: Tensor, target: Tensor, k: int, pad: int = PAD) -> Tensor:

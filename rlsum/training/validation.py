@@ -16,7 +16,9 @@ from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Summarizer
 from rlsum.records import Output, defined, inputs_of
 from rlsum.scoring.outputs import measure_properties
+from rlsum.scoring.properties import PROPERTIES
 from rlsum.training.estimators import mean_defined
+from rlsum.training.log.numbers import Field, declare
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 from rlsum.training.update import Rollout
 
@@ -48,6 +50,11 @@ class Choice:
         return values[self.name]
 
 
+SIGNS = {  # of properties
+    "length": "rises with the reward: compare at equal length; a reward with `direction: precision` or `f1`",
+    "repetition": "rises: coverage, or `weighted(..., repetition=0.3)`",
+    "invented-names": "rises: read `samples.jsonl`; a smaller `gamma`",
+}
 BLOCK = 32  # outputs in one call of a reward with several processes; batch centering uses groups of this size
 
 
@@ -89,13 +96,22 @@ def measure(
     """
     size = BLOCK if processes.world_size > 1 else len(outputs)
     blocks = [outputs[start : start + size] for start in range(0, len(outputs), size)]
-    values = {}
+    values: dict[str, float] = {}
     for name, reward in rewards.items():
         scored = processes.gather([score_components(reward, inputs_of(block)) for block in processes.share(blocks)])
-        values[name] = mean_defined(np.concatenate([scores for scores, _ in scored]))
+        scores = np.concatenate([scores for scores, _ in scored])
+        values[name] = mean_defined(scores)
         for same in zip(*(components for _, components in scored), strict=True):
             values[f"{name}/{same[0].name}"] = mean_defined(np.concatenate([one.scores for one in same]))
+        if undefined := np.isnan(scores).mean():
+            values[f"undefined/{name}"] = float(undefined)
     return values | {name: mean_defined(column) for name, column in measure_properties(outputs).items()}
+
+
+declare(Field("undefined/NAME", "share of the decoded articles without this reward, which its mean leaves out; if any"))
+for name, shown in PROPERTIES.items():
+    what = f"share of {shown.description}" if shown.description else f"{shown.unit} of a summary"
+    declare(Field(name, what, SIGNS.get(name, "")))
 
 
 def validate(
@@ -123,12 +139,12 @@ def training_samples(model: Summarizer, batch: Batch, rollout: Rollout, articles
     ``baseline_reward`` is that of the greedy text, where the estimator needs one. ``advantage`` is scaled; losses
     without advantages have none.
     """
-    rows, k = [], rollout.rewards.shape[1]
-    for row, text in enumerate(model.to_text(batch, rollout.samples)[: articles * k]):
+    rows, k = [], rollout.earned.rewards.shape[1]
+    for row, text in enumerate(model.to_text(batch, rollout.tokens)[: articles * k]):
         article, sample = divmod(row, k)
-        numbers = {"reward": rollout.rewards[article, sample]}
-        if rollout.greedy_rewards is not None:
-            numbers["baseline_reward"] = rollout.greedy_rewards[article]
+        numbers = {"reward": rollout.earned.rewards[article, sample]}
+        if rollout.earned.greedy_rewards is not None:
+            numbers["baseline_reward"] = rollout.earned.greedy_rewards[article]
         if rollout.advantages is not None:
             numbers["advantage"] = rollout.advantages[article, sample]
         known = defined({name: float(value) for name, value in numbers.items()})

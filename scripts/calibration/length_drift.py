@@ -66,7 +66,9 @@ def drift(run: Path, normalisation: Normalisation, updates: int) -> tuple[float,
     measured = [model.collate(rows["valid"][i : i + BATCH]) for i in range(0, count, BATCH)]
 
     def length(batches: Iterable[Batch]) -> float:
-        return float(np.concatenate([part.lengths for part in step.step.rollouts(0, list(batches))]).mean())
+        return float(
+            np.concatenate([rollout.earned.lengths for rollout in step.step.rollouts(0, list(batches))]).mean()
+        )
 
     before = length(measured)
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)

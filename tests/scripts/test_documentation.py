@@ -13,6 +13,7 @@ import pytest
 import rewards
 from rlsum import api
 from rlsum.config_reference import SECTIONS
+from rlsum.training.trainer import FIELDS
 
 ROOT = documentation.ROOT
 
@@ -44,6 +45,8 @@ def test_the_reference_has_every_key_command_and_reward(site):
     commands = (site / "reference" / "commands.html").read_text(encoding="utf-8")
     assert "rlsum human-eval build" in commands
     assert "<code>--init</code>" in commands
+    log = (site / "reference" / "log.html").read_text(encoding="utf-8")
+    assert [name for name in FIELDS if f"<code>{name}</code>" not in log] == []
     for name in rewards.base.TABLE:
         text = (site / "reference" / "rewards" / f"{name}.html").read_text(encoding="utf-8")
         assert [o for o in rewards.describe(name).options if f"<code>{o}</code>" not in text] == [], name

@@ -8,13 +8,14 @@ from pathlib import Path
 import torch
 
 from rlsum.training import checkpoint
-from rlsum.training.log.monitor import MACHINE, METRICS, SAMPLES, TRAINED
+from rlsum.training.log.monitor import METRICS, SAMPLES, TRAINED
+from rlsum.training.log.numbers import field_of
 
 
 def log_of(run, name=METRICS):
     """A log without its times."""
     rows = [json.loads(line) for line in (run / name).read_text(encoding="utf-8").splitlines()]
-    return [{key: value for key, value in row.items() if key not in MACHINE} for row in rows]
+    return [{key: value for key, value in row.items() if not field_of(key).machine} for row in rows]
 
 
 def weights_of(path):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from rlsum.data.vocabulary import EOS, PAD, Vocabulary
 from rlsum.models.pointer_generator.model import PointerGenerator
 from rlsum.models.pointer_generator.options import PointerGeneratorConfig
 from rlsum.training import checkpoint
+from rlsum.training.parallel.processes import Processes
 from rlsum.training.start.origin import Origin, keeps_start, start_scorer
 from rlsum.training.steps import training_step
 from rlsum.training.trainer import Trainer
@@ -87,6 +89,16 @@ def gradients(module: torch.nn.Module, loss: torch.Tensor) -> dict[str, torch.Te
     found = torch.autograd.grad(loss, parameters, allow_unused=True)
     pairs = zip(names, parameters, found, strict=True)
     return {name: torch.zeros_like(p) if g is None else g for name, p, g in pairs}
+
+
+@dataclass(frozen=True)
+class OneOfTwo(Processes):
+    """One of two processes, with what the other one gathered."""
+
+    other: Sequence = ()
+
+    def gather_all(self, value):
+        return [value, self.other] if self.rank == 0 else [self.other, value]
 
 
 # ---- whole runs ---------------------------------------------------------------------------------------------------

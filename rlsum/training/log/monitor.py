@@ -22,11 +22,10 @@ from rlsum.files import bytes_of, write_atomically
 from rlsum.readers import NotJson, json_value
 from rlsum.records import defined
 from rlsum.scoring.properties import PROPERTIES
+from rlsum.training.log.numbers import Field, declare, field_of
 
 METRICS, SAMPLES, TRAINED = "metrics.jsonl", "samples.jsonl", "training-samples.jsonl"
-SHOWN = ("loss", "nll", "reward", "baseline_reward", "tokens_per_second")
-# differ between runs; all other numbers repeat
-MACHINE = ("tokens_per_second", "updates_per_second", "reward_share", "memory_gib")
+declare(Field("memory_gib", "peak memory of a process in GiB: on a GPU torch's, else the resident set", machine=True))
 SMOOTHED = 20  # log lines over which the terminal averages
 
 
@@ -69,10 +68,10 @@ class Monitor:
     def train(self, step: int, values: Mapping[str, float]) -> None:
         """Log numbers of training, up to update ``step``."""
         self._write(step, "train", values)
-        for name in SHOWN:
-            if name in values and not math.isnan(values[name]):
-                self._recent.setdefault(name, deque(maxlen=SMOOTHED)).append(values[name])
-        figures = "  ".join(f"{name} {sum(v) / len(v):.4g}" for name, v in self._recent.items())
+        for name, value in sorted(values.items(), key=lambda item: field_of(item[0]).machine):
+            if field_of(name).shown and not math.isnan(value):
+                self._recent.setdefault(name, deque(maxlen=SMOOTHED)).append(value)
+        figures = _figures({name: sum(recent) / len(recent) for name, recent in self._recent.items()})
         self._bar.update(self._task, completed=step, figures=figures)
         if not self.console.is_terminal:
             self.say(f"{self.run.name} {step}/{self.steps}  {figures}")
@@ -81,8 +80,7 @@ class Monitor:
         """Log a validation. Properties that no text has, such as invented names in lower case, are not printed."""
         self._write(step, "valid", values)
         shown = {name: value for name, value in values.items() if name not in PROPERTIES or not math.isnan(value)}
-        figures = "  ".join(f"{name} {value:.4g}" for name, value in shown.items())
-        self.say(f"{self.run.name} {step}/{self.steps} valid  {figures}" + ("  (best so far)" if best else ""))
+        self.say(f"{self.run.name} {step}/{self.steps} valid  {_figures(shown)}" + ("  (best so far)" if best else ""))
 
     def append(self, name: str, step: int, rows: Iterable[Mapping[str, Any]]) -> None:
         """Add rows of update ``step`` to the log ``name``, one of METRICS, SAMPLES, TRAINED."""
@@ -117,6 +115,10 @@ class Monitor:
                 self.accelerator.trackers.remove(tracker)
                 reason = str(error).strip().partition("\n")[0] or type(error).__name__
                 self.say(f"{self.run.name} warning: {tracker.name} failed and will not log any more ({reason})")
+
+
+def _figures(values: Mapping[str, float]) -> str:
+    return "  ".join(f"{name} {value:{field_of(name).prints}}" for name, value in values.items())
 
 
 def peak_memory(device: torch.device) -> float:

@@ -1,15 +1,50 @@
 """Numbers for the log that carry how they are put together: over batches, updates and processes.
 
-Each is a float, computed from ``parts`` that add up, or that ``merged`` puts together. A name means nothing here.
+Each is a float, computed from ``parts`` that add up, or that ``merged`` puts together. A name means nothing here; what
+it means is declared beside the code that makes the number (``declare``).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of the log. The terminal, the reference and the tests read what it is.
+
+    meaning  one line, with the unit
+    sign     what of it is a warning, and the remedy; "" for none
+    prints   its format
+    shown    on the terminal, while a run is trained
+    machine  differs between runs that are otherwise equal
+    """
+
+    name: str
+    meaning: str
+    sign: str = ""
+    prints: str = ".4g"
+    shown: bool = False
+    machine: bool = False
+
+
+FIELDS: dict[str, Field] = {}
+
+
+def declare(*fields: Field) -> None:
+    """Say what fields of the log are. ``NAME`` in a name stands for that of any reward."""
+    FIELDS.update((field.name, field) for field in fields)
+
+
+def field_of(name: str) -> Field:
+    """What a field is; a name that nothing declares is that of a metric."""
+    named = f"{name.partition('/')[0]}/NAME"
+    return FIELDS.get(name) or FIELDS.get(named) or Field(name, "a metric of the validation")
 
 
 class Logged(float):
@@ -39,9 +74,29 @@ class Logged(float):
         """The number of what both are of."""
         return type(self)(*map(sum, zip(self.parts, other.parts, strict=True)))
 
+    def in_line(self, seconds: float, processes: int) -> float:
+        """What a line of the log says that is of so many ``seconds`` of ``processes``."""
+        return float(self)
+
 
 class Total(Logged):
     """A sum."""
+
+
+class Rate(Total):
+    """A sum that is logged by the second."""
+
+    def in_line(self, seconds: float, processes: int) -> float:
+        """That of a second of all processes together."""
+        return float(self) / seconds
+
+
+class TimeShare(Total):
+    """Seconds, logged as a share of the time of all processes."""
+
+    def in_line(self, seconds: float, processes: int) -> float:
+        """From 0 to 1."""
+        return float(self) / (seconds * processes)
 
 
 class Mean(Logged):

@@ -51,6 +51,12 @@ class Processes:
         values: list[T] = gather_object([value])
         return values
 
+    def gather_lists(self, values: Sequence[T]) -> tuple[list[T], slice]:
+        """The values of all processes, by rank, and where this one's are among them. Every process must call it."""
+        lists = self.gather_all(list(values))
+        first = sum(map(len, lists[: self.rank]))
+        return [value for gathered in lists for value in gathered], slice(first, first + len(values))
+
     @contextmanager
     def main_first(self) -> Iterator[None]:
         """Process 0 runs the block, then the others, who find its results in a cache. Raises UserError if it fails."""

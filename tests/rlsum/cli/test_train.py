@@ -22,7 +22,7 @@ from rlsum.cli.app import USER_ERRORS, app
 from rlsum.records import read_outputs
 from rlsum.simulation.stories import write_corpus
 from rlsum.training import checkpoint
-from rlsum.training.log.monitor import MACHINE
+from rlsum.training.log.numbers import field_of
 from rlsum.training.trainer import Trainer
 
 TINY = {
@@ -91,7 +91,7 @@ def rows_of(folder):
 
 
 def timeless(rows):
-    return [{name: value for name, value in row.items() if name not in MACHINE} for row in rows]
+    return [{name: value for name, value in row.items() if not field_of(name).machine} for row in rows]
 
 
 def test_a_run_leaves_what_it_promises(place):

@@ -60,8 +60,8 @@ def of_updates(models, batches, objective):
         start = torch.no_grad()(copy.deepcopy(model)) if objective.get("kl") else None
         step = training_step(config, model, tiny.Overlap(), start)
         for number in range(config.objective.updates_per_sample):
-            step.prepare(number, [batch], [batch])
-            loss = step(number, model, batch).loss
+            (rollout,) = step.prepare(number, [batch], [batch])
+            loss = step(number, model, batch, rollout).loss
         found.append([loss, *tiny.gradients(model, loss).values()])
     for one, other in zip(*found, strict=True):
         torch.testing.assert_close(one.detach(), other.detach().to("cpu"), atol=1e-5, rtol=1e-4)

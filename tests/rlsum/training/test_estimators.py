@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rlsum.objective import OF_SINGLE_SAMPLES, Objective
 from rlsum.training import estimators
+from rlsum.training.estimators import Earned
 
 DOCS = Path(__file__).parents[3] / "docs"
 NAN, INF = float("nan"), float("inf")
@@ -21,7 +22,7 @@ REWARDS = st.lists(st.integers(-100, 100).map(lambda n: n / 100), min_size=2, ma
 
 
 def within(estimator, rewards):
-    return estimators.advantages(estimator, np.array(rewards, dtype=np.float64), None)
+    return estimators.advantages_of(estimator, np.array(rewards, dtype=np.float64), None)
 
 
 def test_configuration_and_documentation_name_the_same_estimators():
@@ -38,13 +39,13 @@ def test_configuration_and_documentation_name_the_same_estimators():
 def test_self_critical_by_hand():
     samples, greedy = np.array([[1.0, 0.2], [0.5, np.nan], [0.1, 0.2]]), np.array([0.4, 0.5, np.nan])
     expected = [[3.0, -1.0], [0.0, np.nan], [np.nan, np.nan]]
-    np.testing.assert_allclose(estimators.advantages("self-critical", samples, greedy, 5.0), expected)
+    np.testing.assert_allclose(estimators.advantages_of("self-critical", samples, greedy, 5.0), expected)
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=6), st.floats(0.1, 100))
 def test_equal_rewards_give_exactly_no_advantage_over_greedy(rewards, scale):
     greedy = np.array(rewards)
-    assert not estimators.advantages("self-critical", np.repeat(greedy[:, None], 3, 1), greedy, scale).any()
+    assert not estimators.advantages_of("self-critical", np.repeat(greedy[:, None], 3, 1), greedy, scale).any()
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_groups_by_hand(estimator, expected):
     rewards = [[1.0, 0.25, 0.25], [0.0, 4 / 3, 2 / 3]]
     np.testing.assert_allclose(within(estimator, rewards), expected, atol=1e-7)
     np.testing.assert_allclose(
-        estimators.advantages(estimator, np.array(rewards), None, 5.0), 5 * np.array(expected), atol=1e-6
+        estimators.advantages_of(estimator, np.array(rewards), None, 5.0), 5 * np.array(expected), atol=1e-6
     )
 
 
@@ -101,12 +102,12 @@ def test_groups_of_equal_rewards_are_zero_groups_among_others_and_are_skipped(va
     rewards = np.concatenate([other, equal, other])
     zero = np.array([False, *[True] * len(equal), False])
     for name in [*GROUPED, "reinforce++-baseline"]:
-        found, weights = estimators.Credit(name, "sum", skip_zero_groups=True)(rewards, None, np.ones(rewards.shape))
+        found, weights = estimators.Credit(name, "sum", skip_zero_groups=True)(Earned(rewards, np.ones(rewards.shape)))
         np.testing.assert_array_equal(estimators.teaches(found), ~zero, err_msg=name)
         assert not np.nan_to_num(found[zero]).any()
         assert not weights[zero].any()
-        assert estimators.summary(found)["zero_groups"] == pytest.approx(zero.mean())
-    found = estimators.advantages("self-critical", rewards, np.array([NAN, *values, NAN]))
+        assert estimators.described(found)["zero_groups"] == pytest.approx(zero.mean())
+    found = estimators.advantages_of("self-critical", rewards, np.array([NAN, *values, NAN]))
     assert not estimators.teaches(found).any()
 
 
@@ -186,7 +187,9 @@ def test_reinforce_plus_plus_with_baseline_centres_within_an_article_and_whitens
 
 def test_the_configuration_knows_which_estimators_need_a_second_sample():
     rewards, greedy = np.array([[0.2], [0.6]]), np.array([0.1, 0.1])
-    alone = [name for name in estimators.ESTIMATORS if np.isfinite(estimators.advantages(name, rewards, greedy)).all()]
+    alone = [
+        name for name in estimators.ESTIMATORS if np.isfinite(estimators.advantages_of(name, rewards, greedy)).all()
+    ]
     assert tuple(alone) == OF_SINGLE_SAMPLES
 
 
@@ -205,7 +208,7 @@ LENGTHS = np.array([[2, 4], [3, 3], [6, 6]])
     ],
 )
 def test_weights_by_hand(normalisation, expected):
-    found = estimators.weights(normalisation, LENGTHS, 8.0, np.array([True] * 3))
+    found = estimators.weights_of(normalisation, LENGTHS, 8.0, np.array([True] * 3))
     np.testing.assert_allclose(found, expected)
 
 
@@ -217,7 +220,7 @@ def test_articles_that_teach_nothing_leave_the_loss_and_its_divisor(normalisatio
 
     def loss(rows, skip):
         credit = estimators.Credit("grpo", normalisation, 8.0, skip_zero_groups=skip)
-        advantages, weights = credit(rewards[rows], None, lengths[rows])
+        advantages, weights = credit(Earned(rewards[rows], lengths[rows]))
         return -(weights * np.nan_to_num(advantages) * log_prob[rows]).mean()
 
     assert loss([0, 1, 2, 3], True) == pytest.approx(loss([0, 3], False))
@@ -231,10 +234,11 @@ def test_articles_that_teach_nothing_leave_the_loss_and_its_divisor(normalisatio
 @pytest.mark.parametrize("estimator", estimators.ESTIMATORS)
 def test_the_constant_control_gives_every_sample_the_same_advantage_whatever_it_earned(estimator):
     rewards, greedy, lengths = np.array([[0.5, 0.5], [NAN, 0.1]]), np.array([0.5, NAN]), np.array([[1, 2], [3, 4]])
+    earned = Earned(rewards, lengths, greedy)
     credit = estimators.Credit(estimator, "sum", scale=5.0, constant=-0.3)
-    found, weights = credit(rewards, greedy, lengths)
+    found, weights = credit(earned)
     np.testing.assert_array_equal(found, np.full((2, 2), -0.3))
-    np.testing.assert_array_equal(weights, estimators.Credit(estimator, "sum")(rewards, greedy, lengths)[1])
+    np.testing.assert_array_equal(weights, estimators.Credit(estimator, "sum")(earned)[1])
 
 
 @pytest.mark.parametrize("seed", range(5))

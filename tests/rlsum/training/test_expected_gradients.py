@@ -44,9 +44,9 @@ def expected_weights(normalisation, lengths, p, samples):
     """The mean weight of each text in an update of one or two samples, where p draws the other one."""
     if samples == 1:
         return np.concatenate(
-            [estimators.weights(normalisation, np.array([[one]]), DIVISOR, KEPT)[0] for one in lengths]
+            [estimators.weights_of(normalisation, np.array([[one]]), DIVISOR, KEPT)[0] for one in lengths]
         )
-    pairs = [[estimators.weights(normalisation, np.array([[one, two]]), DIVISOR, KEPT)[0, 0] for two in range(1, 5)]
+    pairs = [[estimators.weights_of(normalisation, np.array([[one, two]]), DIVISOR, KEPT)[0, 0] for two in range(1, 5)]
              for one in range(1, 5)]  # fmt: skip
     share = np.array([p[lengths == two].sum() for two in range(1, 5)])
     return (np.array(pairs) @ share)[lengths - 1]
@@ -58,7 +58,7 @@ def expected_gradient(world, normalisation, advantages, samples=1, clip=None):
     p = log_prob.sum(-1).exp().detach().numpy()
     scaled = (advantages * p * len(ids))[None]
     weights = expected_weights(normalisation, lengths, p, samples)[None]
-    rollout = Rollout(Tokens(ids, log_prob.detach()), lengths[None], scaled, None, scaled, weights)
+    rollout = Rollout(Tokens(ids, log_prob.detach()), estimators.Earned(scaled, lengths[None]), scaled, weights)
     loss, _ = PolicyGradient(clip=clip)(log_prob, rollout)
     return -gradient(model, loss)
 

@@ -16,6 +16,7 @@ from rlsum.models.pretrained import loading
 from rlsum.models.pretrained.options import Seq2SeqConfig
 from rlsum.models.pretrained.seq2seq import Seq2Seq
 from rlsum.models.summarizer import Tokens
+from rlsum.training.estimators import Earned
 from rlsum.training.reward_losses import PolicyGradient
 from rlsum.training.update import Rollout
 
@@ -66,7 +67,7 @@ class World:
         p = drawn.sum(-1).exp()[chosen].prod(-1, keepdim=True).expand(chosen.shape).numpy()
         rows, lengths = chosen.flatten(), np.array([len(text) for text in self.texts])[chosen.numpy()]
         rollout = Rollout(
-            Tokens(torch.zeros(len(rows), LONGEST), drawn[rows]), lengths, np.zeros(chosen.shape), None,
+            Tokens(torch.zeros(len(rows), LONGEST), drawn[rows]), Earned(np.zeros(chosen.shape), lengths),
             np.zeros(chosen.shape), p * len(rows) / samples, self.start[rows],
             old_log_prob=None if old is None else old[rows],
         )  # fmt: skip

@@ -8,6 +8,7 @@ import tiny
 from left import assert_same_run, log_of
 
 from rlsum.training import checkpoint
+from rlsum.training.log.numbers import FIELDS
 
 KINDS = {  # of what a resumed run needs: nothing of the past; the samples of two updates; no advantages; other rewards
     **{name: tiny.OBJECTIVES[name] for name in ("token", "dapo", "best-of-n")},
@@ -105,5 +106,7 @@ def test_every_objective_brings_more_of_its_reward(tmp_path, name):
     objective = {**tiny.OBJECTIVES[name], "kl": 0.0, "gamma": 1.0, "samples": 4, "reward_scale": 1.0}
     config = tiny.config(tmp_path / "r", objective["kind"], objective=objective, steps=20, validate_every=20)
     tiny.trainer(config, train=tiny.stories(10), valid=tiny.stories(10)).fit()
-    rewards = [row["reward"] for row in log_of(tmp_path / "r") if row["kind"] == "train"]
+    log = log_of(tmp_path / "r")
+    assert {name for row in log for name in row} - {"step", "kind", "overlap"} <= FIELDS.keys(), "a field is undeclared"
+    rewards = [row["reward"] for row in log if row["kind"] == "train"]
     assert np.mean(rewards[-5:]) > np.mean(rewards[:3]) + 0.1

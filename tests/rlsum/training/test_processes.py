@@ -16,7 +16,7 @@ import yaml
 
 from rlsum.records import read_outputs
 from rlsum.training import checkpoint
-from rlsum.training.log.monitor import MACHINE
+from rlsum.training.log.numbers import field_of
 
 ROOT = Path(__file__).resolve().parents[3]
 SUPPORT = ROOT / "tests" / "support"
@@ -88,7 +88,7 @@ def data_of(folder, pairs=tiny.stories):
 
 def log_of(run, name="metrics.jsonl"):
     rows = [json.loads(line) for line in (run / name).read_text(encoding="utf-8").splitlines()]
-    return [{key: value for key, value in row.items() if key not in (*MACHINE, "system")} for row in rows]
+    return [{key: value for key, value in row.items() if not field_of(key).machine and key != "system"} for row in rows]
 
 
 def state_of(run):

@@ -1,6 +1,6 @@
 """What samples teach: its sign, its zero and its length, under every estimator and for ranking."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from rlsum.models.decoding import Sampling
 from rlsum.models.sampling import Drawn
 from rlsum.models.summarizer import Tokens
 from rlsum.training import estimators
-from rlsum.training.estimators import Credit
+from rlsum.training.estimators import Credit, Earned
 from rlsum.training.reward_losses import BestOfN, MinimumRisk, PolicyGradient, Ranking
 from rlsum.training.steps import BufferedStep
 from rlsum.training.update import MixedStep, MLEStep, Rollout, StepResult
@@ -36,8 +36,8 @@ def objective(name, **options):
 def rollout(rewards, name="rloo", start=None, drawn=LOG_PROB, scale=1.0, normalisation="sequence"):
     rewards, greedy = np.array(rewards, dtype=np.float64), np.full(len(rewards), 0.5)
     credit = Credit("rloo" if name in WITHOUT_ADVANTAGES else name, normalisation, 10, scale)
-    advantages = credit(rewards, greedy, LENGTHS)
-    return Rollout(Tokens(IDS, drawn), LENGTHS, rewards, greedy, *advantages, start, old_log_prob=drawn)
+    earned = Earned(rewards, LENGTHS, greedy)
+    return Rollout(Tokens(IDS, drawn), earned, *credit(earned), start, old_log_prob=drawn)
 
 
 def learnt(rl, given, log_prob=LOG_PROB):
@@ -156,7 +156,7 @@ def test_the_risk_counts_equal_samples_once(length):
     ids = torch.tensor([[4, EOS, PAD], [5, 6, EOS], [4, EOS, PAD]])
     log_prob = torch.tensor([[-1.0, -2.0, 0.0], [-1.0, -1.0, -0.5], [-1.0, -2.0, 0.0]])
     lengths, rewards = np.array([[2, 3, 2]]), np.array([[0.9, 0.1, 0.9]])
-    loss, log = MinimumRisk(2.0, length, 5.0)(log_prob, Rollout(Tokens(ids, log_prob), lengths, rewards))
+    loss, log = MinimumRisk(2.0, length, 5.0)(log_prob, Rollout(Tokens(ids, log_prob), Earned(rewards, lengths)))
     scores = np.array([-3.0, -2.5]) / (np.array([2, 3]) if length == "mean" else 1)
     q = np.exp(2 * scores) / np.exp(2 * scores).sum()
     assert loss.item() == pytest.approx(-5 * (q @ [0.9, 0.1] - rewards.mean()), rel=1e-5)
@@ -198,13 +198,13 @@ def test_without_a_greedy_baseline_nothing_greedy_is_decoded_or_rewarded():
 
     model.self_critical = None
     (found,) = mixed(model, reward, 3, 6).rollouts(0, [batch])
-    texts = model.to_text(batch, found.samples)
+    texts = model.to_text(batch, found.tokens)
     assert asked == [(text, batch.references[i // 3], batch.sources[i // 3]) for i, text in enumerate(texts)]
-    assert found.rewards.tolist() == np.arange(12).reshape(4, 3).tolist()
-    assert found.greedy_rewards is None
+    assert found.earned.rewards.tolist() == np.arange(12).reshape(4, 3).tolist()
+    assert found.earned.greedy_rewards is None
     assert "baseline_reward" not in found.log(batch)
-    scored = model(batch, found.samples.ids, Drawn.all(found.samples.ids, Sampling())).log_prob
-    torch.testing.assert_close(found.samples.log_prob, scored, atol=1e-5, rtol=1e-5)
+    scored = model(batch, found.tokens.ids, Drawn.all(found.tokens.ids, Sampling())).log_prob
+    torch.testing.assert_close(found.tokens.log_prob, scored, atol=1e-5, rtol=1e-5)
 
 
 def test_the_entropy_logged_is_that_of_the_distributions():
@@ -222,68 +222,48 @@ def test_the_entropy_logged_is_that_of_the_distributions():
     assert found == pytest.approx(-(p * p.clamp(min=1e-30).log()).sum().item(), abs=0.03)
 
 
-@dataclass(frozen=True)
-class OneOfTwo:
-    """Process ``rank`` of two, with what the other one gathered."""
-
-    rank: int
-    other: list
-    world_size: int = 2
-
-    def gather_all(self, value):
-        return [value, self.other] if self.rank == 0 else [self.other, value]
-
-
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize("name", ["self-critical", "rloo", "reinforce++"])
-def test_advantages_and_weights_are_estimated_once_from_all_processes(rank, name, monkeypatch):
+def test_advantages_and_weights_are_estimated_once_from_all_processes(rank, name):
     rewards = np.array([[0.1, 0.9], [0.4, 0.2], [0.7, 0.6]])
     lengths = np.array([[2, 3], [1, 4], [5, 9]])
     greedy = np.array([0.3, 0.5, 0.1]) if name == "self-critical" else None
-
-    def part(rows):
-        return rewards[rows], None if greedy is None else greedy[rows], lengths[rows]
-
-    own = [
-        Rollout(Tokens(IDS, LOG_PROB), lengths, rewards, greedy)
-        for rows in (slice(0, 1), slice(1, 2))
-        for rewards, greedy, lengths in [part(rows)]
-    ]
-    processes = OneOfTwo(rank, [part(slice(2, 3))])
-    calls, estimate = [], estimators.advantages
-    monkeypatch.setattr(estimators, "advantages", lambda *arguments: (calls.append(arguments), estimate(*arguments))[1])
-    found = mixed(None, None, 2, 6, name, processes=processes).credited(own)
-    ((_, gathered, _, _),) = calls
-    assert gathered.tolist() == rewards[[0, 1, 2] if rank == 0 else [2, 0, 1]].tolist()
-    expected = estimate(name, rewards, greedy)
+    *own, other = Earned(rewards, lengths, greedy).split([1, 1, 1])
+    step = mixed(None, None, 2, 6, name, processes=tiny.OneOfTwo(rank, 2, [other]))
+    found = step.credited([Rollout(Tokens(IDS, LOG_PROB), earned) for earned in own])
+    expected = estimators.advantages_of(name, rewards, greedy)
     assert [part.advantages.tolist() for part in found] == [expected[:1].tolist(), expected[1:2].tolist()]
     for part in found:
         assert part.weights == pytest.approx(6 / 24)  # six samples of 24 tokens in both processes
-    assert mixed(None, None, 2, 6, name, processes=processes).credited([]) == []
+    assert step.credited([]) == []
 
 
 def test_samples_are_drawn_once_for_several_updates_and_for_each_batch():
-    first, second = tiny.batch(tiny.PAIRS[:2]), tiny.batch(tiny.PAIRS[2:])
+    batches = [tiny.batch(tiny.PAIRS[:2]), tiny.batch(tiny.PAIRS[:2])]  # of the same texts
 
     class Counting:
         """A step whose rollouts are numbered."""
 
-        gamma, made = staticmethod(lambda number: 1.0), -1
+        gamma, made = staticmethod(lambda number: float(number != 6)), 0
 
         def rollouts(self, number, batches):
             self.made += 1
-            return [Rollout(None, None, self.made)]
+            return [Rollout(self.made, place) for place, _ in enumerate(batches)]
 
         def __call__(self, number, model, batch, rollout):
-            return StepResult(None, {}, rollout)
+            return StepResult(None, {}, rollout and replace(rollout, old_log_prob=number))
 
-    def drawn(step, *asked):
-        return [step(number, None, batch).rollout.rewards for number, batch in asked]
+    def drawn(step, numbers):
+        """The round in which the samples of each batch were drawn, and the update that read them before."""
+        given = []
+        for number in numbers:
+            rollouts = step.prepare(number, batches, batches)
+            given.append([(made.tokens, made.earned, made.old_log_prob) if made else None for made in rollouts])
+            for batch, made in zip(batches, rollouts, strict=True):
+                step(number, None, batch, made)
+        return given
 
-    shared = BufferedStep(Counting(), 2)
-    asked = [(0, first), (0, second), (1, first), (1, second), (2, first), (3, first)]
-    assert drawn(shared, *asked) == [0, 1, 0, 1, 2, 2]
-    again = replace(first, references=first.references[::-1])  # rows of the same articles with other references
-    assert drawn(shared, (4, first), (4, again), (5, first)) == [3, 4, 3]
-    always = BufferedStep(Counting(), 1)
-    assert drawn(always, (0, first), (0, first)) == [0, 1]
+    first, second = [(1, 0, None), (1, 1, None)], [(2, 0, None), (2, 1, None)]
+    again = [(1, 0, 0), (1, 1, 0)]
+    assert drawn(BufferedStep(Counting(), 2), [0, 1, 2, 6]) == [first, again, second, [None, None]]
+    assert drawn(BufferedStep(Counting(), 1), [0, 1]) == [first, second]

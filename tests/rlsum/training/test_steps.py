@@ -12,8 +12,9 @@ import torch
 import rewards
 from rlsum.config import ConfigError
 from rlsum.training import build, checkpoint
-from rlsum.training.estimators import Credit
-from rlsum.training.log.monitor import MACHINE, METRICS
+from rlsum.training.estimators import Credit, Earned
+from rlsum.training.log.monitor import METRICS
+from rlsum.training.log.numbers import field_of
 from rlsum.training.start.origin import Origin
 from rlsum.training.steps import shuffled, training_step
 from rlsum.training.update import Rollout
@@ -34,7 +35,7 @@ def trained(run, objective=SELF_CRITICAL, reward=None, **training):
     tiny.calm(trainer)
     trainer.fit()
     rows = [json.loads(line) for line in (run / METRICS).read_text().splitlines()]
-    train = [{name: v for name, v in row.items() if name not in MACHINE} for row in rows if "loss" in row]
+    train = [{name: v for name, v in row.items() if not field_of(name).machine} for row in rows if "loss" in row]
     return trainer.model.state_dict(), train
 
 
@@ -148,7 +149,7 @@ def test_the_divisor_is_at_most_what_a_sample_may_have_and_at_least_1(tmp_path):
     assert build.with_divisor(tiny.config(tmp_path / "r"), [[1]]).objective.divisor is None
 
 
-def test_a_run_of_an_earlier_version_keeps_the_tokens_that_a_sample_may_have(tmp_path):
+def test_without_a_divisor_the_constant_is_the_tokens_that_a_sample_may_have(tmp_path):
     assert training_step(tiny.config(tmp_path / "r", "mixed"), None, object()).step.credit.divisor == 5
 
 
@@ -169,15 +170,17 @@ def test_coverage_on_samples_needs_a_model_with_coverage(tmp_path):
 
 
 def rollout(rewards, greedy=None):
-    return Rollout(None, None, np.array(rewards), None if greedy is None else np.array(greedy))
+    return Rollout(
+        None, Earned(np.array(rewards), np.ones(np.shape(rewards)), None if greedy is None else np.array(greedy))
+    )
 
 
 def test_samples_and_greedy_texts_exchange_rewards_among_themselves():
     given = [rollout([[0.1, 0.2], [0.3, 0.4]], [1.0, 2.0]), rollout([[0.5, 0.6]], [3.0])]
     found = shuffled(7, given, seed=1)
-    samples = np.concatenate([part.rewards for part in found])
-    greedy = np.concatenate([part.greedy_rewards for part in found])
-    assert [part.rewards.shape for part in found] == [(2, 2), (1, 2)]
+    samples = np.concatenate([part.earned.rewards for part in found])
+    greedy = np.concatenate([part.earned.greedy_rewards for part in found])
+    assert [part.earned.rewards.shape for part in found] == [(2, 2), (1, 2)]
     assert sorted(samples.flatten()) == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
     assert sorted(greedy) == [1.0, 2.0, 3.0]
     assert not (samples == [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]).any()
@@ -190,29 +193,17 @@ def test_the_order_is_a_function_of_seed_and_update():
 
     def order(number, seed):
         (found,) = shuffled(number, given, seed)
-        assert found.greedy_rewards is None
-        return found.rewards.flatten().tolist()
+        assert found.earned.greedy_rewards is None
+        return found.earned.rewards.flatten().tolist()
 
     assert order(3, 1) == order(3, 1)
     assert len({tuple(order(number, seed)) for number in (3, 4) for seed in (1, 2)}) == 4
 
 
-class Two:
-    """The second of two processes; the first one has gathered ``others``."""
-
-    rank, world_size = 1, 2
-
-    def __init__(self, others):
-        self.others = others
-
-    def gather_all(self, value):
-        return [self.others, value]
-
-
 def test_the_samples_of_all_processes_exchange_their_rewards():
     first, second = rollout([[1.0], [2.0]], [10.0, 20.0]), rollout([[3.0]], [30.0])
     together = shuffled(0, [first, second], seed=1)
-    (found,) = shuffled(0, [second], 1, Two([(first.rewards, first.greedy_rewards)]))
-    assert found.rewards == together[1].rewards != second.rewards
-    assert found.greedy_rewards == together[1].greedy_rewards != second.greedy_rewards
-    assert shuffled(0, [], 1, Two([(first.rewards, first.greedy_rewards)])) == []
+    (found,) = shuffled(0, [second], 1, tiny.OneOfTwo(1, 2, [first.earned]))
+    assert found.earned.rewards == together[1].earned.rewards != second.earned.rewards
+    assert found.earned.greedy_rewards == together[1].earned.greedy_rewards != second.earned.greedy_rewards
+    assert shuffled(0, [], 1, tiny.OneOfTwo(1, 2, [first.earned])) == []

@@ -322,7 +322,7 @@ def test_a_loss_that_is_not_finite_stops_with_batch_and_state_saved(tmp_path, va
     trainer = tiny.trainer(tiny.config(run, steps=6, validate_every=2, accumulate=2))
     step, before = trainer.step, {}
 
-    def broken(number, model, batch):
+    def broken(number, model, batch, rollout):
         result = step(number, model, batch)
         if number < 3:
             return result
@@ -350,7 +350,7 @@ def test_a_loss_that_is_not_finite_stops_with_batch_and_state_saved(tmp_path, va
 def test_a_gradient_that_is_not_finite_stops_too(tmp_path):
     trainer = tiny.trainer(tiny.config(tmp_path / "r"))
 
-    def broken(number, model, batch):
+    def broken(number, model, batch, rollout):
         bias = trainer.model.gate.bias.sum()
         return StepResult((bias - bias.detach()).abs().sqrt(), {"loss": 0.0})  # 0, with an infinite slope
 

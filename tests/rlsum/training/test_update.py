@@ -344,10 +344,10 @@ def test_scoring_while_drawing_changes_neither_loss_nor_gradient_nor_log(gamma, 
         )  # fmt: skip
         torch.manual_seed(3)
         (rollout,) = mixed.rollouts(0, [batch])
-        assert (rollout.scores is not None) == together
+        assert (rollout.scored is not None) == together
         result = mixed.loss(0, model, batch, rollout)
-        assert result.rollout.scores is None, "what is kept of an update must not keep its graph"
-        log = {name: value for name, value in result.log.items() if name != "reward_seconds"}
+        assert result.rollout.scored is None, "what is kept of an update must not keep its graph"
+        log = {name: value for name, value in result.log.items() if name != "reward_share"}
         results.append((log, tiny.gradients(model, result.loss)))
     (log, gradients), (other_log, others) = results
     assert log == pytest.approx(other_log, abs=1e-5)
@@ -362,4 +362,4 @@ def test_an_update_of_several_batches_keeps_no_graph():
         model, tiny.Overlap(), lambda _: 1.0, 2, Sampling(max_length=8), PolicyGradient(), MLEStep(),
         Credit("rloo", "sequence"), score_while_drawing=True,
     )  # fmt: skip
-    assert [part.scores for part in mixed.rollouts(0, [batch, batch])] == [None, None]
+    assert [part.scored for part in mixed.rollouts(0, [batch, batch])] == [None, None]
