@@ -99,9 +99,9 @@ def test_every_command_is_shown():
 def test_a_wrong_command_would_be_noticed():
     with pytest.raises(AssertionError, match="no command trian"):
         parse(["trian"])
-    with pytest.raises(Exception, match="(?i)no such option"):
+    with pytest.raises(Exception, match=r"(?i)no such option"):
         parse(["train", "--inti", "x"])
-    with pytest.raises(Exception, match="(?i)missing"):
+    with pytest.raises(Exception, match=r"(?i)missing"):
         parse(["generate", "-o", "x"])
 
 

@@ -87,5 +87,6 @@ def power_picture(plan: StudyPlan) -> Picture:
             axes.legend(frameon=False, loc="lower right")
 
     height = 4.2 + (0.3 + 0.1 * len(plan.outlooks) if plan.outlooks else 0)
-    caption += f", tested at {design.alpha / design.pairs:.3g}; a line begins where there are people and items for a test."
-    return drawn("power", "Power", caption, (6.4, height), draw)
+    caption += f", tested at {design.alpha / design.pairs:.3g}"
+    begins = "A line begins where there are people and items enough for a test."
+    return drawn("power", "Power", f"{caption}. {begins}", (6.4, height), draw)
