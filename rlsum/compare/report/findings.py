@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -11,20 +11,31 @@ from rlsum.compare.report.side_effects import side_effects
 from rlsum.compare.report.tables import Own, own_reward
 from rlsum.compare.report.texts import Read, findings_of_texts
 from rlsum.compare.results import Results, best, mean_of, unchanged
+from rlsum.evaluation.trained.hierarchical import Difference
 from rlsum.pages.table import SCALE, joined, p_words
 
 
 def findings(
-    results: Results, margin: float | None = None, runs: Sequence[Validations] = (), texts: Read | None = None
+    results: Results,
+    margin: float | None = None,
+    runs: Sequence[Validations] = (),
+    texts: Read | None = None,
+    cut: Mapping[str, Difference] | None = None,
 ) -> Iterator[str]:
-    """What the texts and the numbers say, a sentence each, hedged where they do not tell systems apart."""
+    """What the texts and the numbers say: of each reward, then by each metric, hedged where they do not tell systems
+    apart. ``runs``, ``cut``: as `side_effects` takes them.
+    """
     texts = texts or Read()
     yield from findings_of_texts(texts, results)
-    for name, own in own_reward(results, margin).items():
-        cut = texts.at_limit(name)
-        but = f", but {cut}" if cut else ""
-        yield f"Training on {results.systems[name].title} {_helped(results, own, margin)}{but}."
-    yield from side_effects(results, runs)
+    judged = own_reward(results, margin)
+    for system in results.trained:
+        limit = texts.at_limit(system.name)
+        but = f", but {limit}" if limit else ""
+        own = judged.get(system.name)
+        said = [] if own is None else [f"Training on {system.title} {_helped(results, own, margin)}{but}."]
+        if effects := side_effects(results, system, runs, cut):
+            said.append(effects if said else f"Training on {system.title}: {effects}")
+        yield from [" ".join(said)] if said else []
     standings: dict[str, list[str]] = {}
     for metric in results.metrics:
         if standing := standing_by(results, metric):
@@ -65,7 +76,7 @@ def _helped(results: Results, own: Own, margin: float | None) -> str:
 def standing_by(results: Results, metric: str) -> str:
     """Which trained model is the best by a metric, and which outputs of other systems are above it; "" without two."""
     top = best(results, metric)
-    if top is None or not top.best:
+    if top is None or not (top.tied or top.differing):
         return ""
     titles = {name: system.title for name, system in results.systems.items()}
     means = {
@@ -93,5 +104,8 @@ def standing_by(results: Results, metric: str) -> str:
     if above:
         standing += f". {joined(above)} {'has' if len(above) == 1 else 'have'} a higher mean than all of them"
     if top.apart:
-        standing += f". Not judged: {joined([f'{titles[name]} ({why})' for name, why in top.apart.items()])}"
+        of_reason: dict[str, list[str]] = {}
+        for name, why in top.apart.items():
+            of_reason.setdefault(why, []).append(titles[name])
+        standing += f". Not judged: {joined([f'{joined(names)} ({why})' for why, names in of_reason.items()])}"
     return standing

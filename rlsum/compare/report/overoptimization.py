@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rlsum.compare.cells import START
 from rlsum.compare.config import Choosing
@@ -108,10 +108,22 @@ def paths(runs: Mapping[str, Sequence[Sequence[Row]]], metrics: Sequence[str]) -
 def below_since(of: Path, metric: str) -> int | None:
     """The update of the first validation from which on ``metric`` is below the start in every seed; None without."""
     values = of.values.get(metric)
-    if values is None:
-        return None
-    above = np.flatnonzero((values >= values[:, :1]).any(axis=0))  # the start among them
-    return None if above[-1] == len(of.steps) - 1 else int(of.steps[above[-1] + 1])
+    return None if values is None else _since(of, (values < values[:, :1]).all(axis=0))
+
+
+def longer_since(of: Path, ratio: float) -> int | None:
+    """The update of the first validation from which on summaries have ``ratio`` times the tokens of the start's in
+    every seed; None without.
+    """
+    values = of.values.get("length")
+    return None if values is None else _since(of, (values >= ratio * values[:, :1]).all(axis=0))
+
+
+def _since(of: Path, holds: NDArray[np.bool_]) -> int | None:
+    """The update of the first validation from which on something holds (t,); None where it does not at the last."""
+    fails = np.flatnonzero(~holds)
+    first = int(fails[-1]) + 1 if len(fails) else 0
+    return None if first == len(of.steps) else int(of.steps[first])
 
 
 def frontiers(choosing: Mapping[str, Choosing], results: Results) -> dict[str, Frontier]:

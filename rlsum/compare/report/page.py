@@ -12,6 +12,7 @@ from rlsum.compare.cells import NONE, START, Cell, commands_of, typed
 from rlsum.compare.folder import METRICS, RESULT, Folder, read_metrics
 from rlsum.compare.report import tables
 from rlsum.compare.report.chain import chain, chain_blocks
+from rlsum.compare.report.cut import cut_differences
 from rlsum.compare.report.designs import power_blocks
 from rlsum.compare.report.findings import findings
 from rlsum.compare.report.gains import gain_pictures
@@ -58,12 +59,13 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
     title = Heading(f"Which reward? {folder.path.name}", 1)
     if not main.systems:
         return [title, *section("Cells without a result", tables.failures(main))]
-    texts = read_texts(folder, cells, main)
+    cut = cut_differences(folder, cells, main)
+    said = list(findings(main, margin, validations(folder, cells), read_texts(folder, cells, main), cut))
     return [
         title,
         Paragraph(about(cells, main)),
         Contents(),
-        *section("Findings", Bullets(list(findings(main, margin, validations(folder, cells), texts)))),
+        *section("Findings", Bullets(said)),
         *section("Gains", *gain_pictures(main)),
         *section("One article", *one_article(folder, cells, main)),
         *section("Results", tables.verdict_table(main, margin), tables.cross_table(main)),

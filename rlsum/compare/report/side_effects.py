@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from rlsum.compare.cells import START
-from rlsum.compare.report.overoptimization import Path, below_since
+from rlsum.compare.report.overoptimization import Path, below_since, longer_since
 from rlsum.compare.results import Results, System
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.trained.equal_length import EqualLength, at_equal_length
@@ -21,19 +21,20 @@ LENGTH = "length"  # the name of the property
 LONGER = 0.1  # a difference of length that is worth a sentence, as a share of the base's
 
 
-def side_effects(results: Results, paths: Sequence[Path] = ()) -> Iterator[str]:
-    """A sentence for each trained system that lost on other metrics than its reward, or changed its length.
+def side_effects(
+    results: Results, system: System, paths: Sequence[Path] = (), cut: Mapping[str, Difference] | None = None
+) -> str:
+    """Which other metrics a trained system lost on, and how its length changed, in a sentence or two; "" for neither.
 
     Losses are against the start on the test articles, by the verdicts of the table of differences. ``paths``: the
-    validations, which say when a loss began.
+    validations, which say when a loss or a length began. ``cut``: as `rlsum.compare.report.cut` has it.
     """
-    for system in results.trained:
-        said = [*filter(None, (_length(results, system), _losses(results, system, paths)))]
-        if said:
-            yield f"After training on {system.title} {'; '.join(said)}."
+    own = next((path for path in paths if path.system == system.title), None)
+    said = [*filter(None, (_length(results, system, own, (cut or {}).get(system.name)), _losses(results, system, own)))]
+    return " ".join(f"{each[0].upper()}{each[1:]}." for each in said)
 
 
-def _losses(results: Results, system: System, paths: Sequence[Path]) -> str:
+def _losses(results: Results, system: System, own: Path | None) -> str:
     tests = [
         test
         for test in results.against.get(START, ())
@@ -44,35 +45,51 @@ def _losses(results: Results, system: System, paths: Sequence[Path]) -> str:
         loss = f"the least is {SCALE * worst.difference.mean:+.2f} on {worst.metric} over the start"
         return f"one seed cannot tell whether other metrics fell: {loss}"
     lost = [test for test in tests if test.shown and verdict(test.difference) == "worse"]
-    own = next((path for path in paths if path.system == system.title), None)
     since = {test.metric: below_since(own, test.metric) if own is not None else None for test in lost}
     began = {name: "" if step is None else f", in validation from update {step:,} on" for name, step in since.items()}
     losses = [f"{test.metric} ({SCALE * test.difference.mean:+.2f}{began[test.metric]})" for test in lost]
-    return f"these are below the start: {joined(losses)}" if lost else ""
+    return f"below the start: {joined(losses)}" if lost else ""
 
 
-def _length(results: Results, system: System) -> str:
-    base = results.base
-    if base is None or LENGTH not in base.properties or LENGTH not in system.properties:
-        return ""
+def is_longer(system: System, base: System) -> bool:
+    """Whether a system's summaries are longer than the base's by a share that is worth a sentence."""
+    return _ratio(system, base) > 1 + LONGER
+
+
+def _ratio(system: System, base: System) -> float:
+    """The mean length of a system over that of the base; 1 where one is unknown."""
+    if LENGTH not in base.properties or LENGTH not in system.properties:
+        return 1.0
     own, other = (float(np.nanmean(each.properties[LENGTH])) for each in (system, base))
-    if not other or abs(own / other - 1) < LONGER:
+    return own / other if other else 1.0
+
+
+def _length(results: Results, system: System, path: Path | None, cut: Difference | None) -> str:
+    base = results.base
+    if base is None or abs(_ratio(system, base) - 1) < LONGER:
         return ""
-    said = f"summaries have {own:.1f} tokens, {own / other:.1f} times those of {base.title}"
-    pair = _at_equal_length(system, base, system.reward) if system.reward in system.metrics else None
+    tokens = float(np.nanmean(system.properties[LENGTH]))
+    since = longer_since(path, 1 + LONGER) if path is not None and is_longer(system, base) else None
+    began = "" if since is None else f" (longer than the start's in validation from update {since:,} on)"
+    said = f"its summaries have {tokens:.1f} tokens, {_ratio(system, base):.1f} times those of {base.title}{began}"
+    pair = at_equal_length_of(system, base, system.reward)
     if pair is None:
         return said
-    if pair.reason:
+    if not pair.reason:
+        left = pair.adjusted
+        return f"{said}; at equal length {SCALE * left.mean:+.2f} on {system.reward} ({_interval(left)}) is left"
+    if cut is None or np.isnan(cut.mean):
         return f"{said}, and what {system.reward} gained besides length cannot be judged ({pair.reason})"
-    left = pair.adjusted
-    return f"{said}; at equal length {SCALE * left.mean:+.2f} on {system.reward} ({_interval(left)}) is left"
+    scored = f"cut to the lengths of {base.title} they score {SCALE * cut.mean:+.2f} on {system.reward}"
+    gain = "a gain besides length is left" if cut.low > 0 else "no gain besides length is shown"
+    return f"{said}, and {pair.reason}; {scored} ({_interval(cut)}): {gain}"
 
 
 def _interval(found: Difference) -> str:
     return f"{SCALE * found.low:+.2f} to {SCALE * found.high:+.2f}"
 
 
-def _at_equal_length(system: System, base: System, name: str | None) -> EqualLength | None:
+def at_equal_length_of(system: System, base: System, name: str | None) -> EqualLength | None:
     """A metric or property of two rows at equal length; None where one lacks it."""
     own, other = (_columns(each).get(str(name)) for each in (system, base))
     if own is None or other is None:
@@ -93,7 +110,7 @@ def equal_length_table(results: Results) -> Table | None:
     names = [name for name in scales if name in _columns(base)]
     rows = []
     for system in results.trained:
-        pairs = {name: _at_equal_length(system, base, name) for name in names}
+        pairs = {name: at_equal_length_of(system, base, name) for name in names}
         longer = mean_difference(paired_table(system.properties[LENGTH], base.properties[LENGTH]))
         cells = (_equal_cell(pairs.get(name), *scales[name][:2]) for name in names)
         rows.append((Cell(system.title), _difference_cell(longer, 1, 1, ""), *cells))

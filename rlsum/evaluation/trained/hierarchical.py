@@ -5,7 +5,7 @@ article is hard or easy for the difference in every seed (crossed, not nested). 
 for other seeds and other articles. With B = (seed variance) / n + (residual variance) / (nm) and A = (article
 variance) / m, the variance of the mean of n seeds and m articles is A + B. A is known well, B has n - 1 degrees of
 freedom, and a small estimate of B is often chance. `degrees_of_freedom` says how far it is trusted;
-docs/results/seeds.md compares the alternatives.
+docs/results/calibration.md compares the alternatives.
 """
 
 from __future__ import annotations

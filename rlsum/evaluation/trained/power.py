@@ -7,12 +7,14 @@ tested as `hierarchical` and `verdicts` do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.trained.hierarchical import Components, critical
 
 TARGET = 0.8
@@ -61,68 +63,99 @@ class Design:
     power: float
 
 
+@dataclass(frozen=True)
+class Draws:
+    """Simulated comparisons in which no reward gains anything.
+
+    ``estimate``: differences (draws, rewards, opponents); the last reward is the one that gains. What is significant does
+    not depend on the gain, so that one set of draws serves for any.
+    """
+
+    estimate: Components
+    _critical: dict[float, Floats] = field(default_factory=dict)
+
+    def critical(self, alpha: float) -> Floats:
+        """The smallest significant means (draws, rewards, opponents) at level ``alpha``, computed once."""
+        if alpha not in self._critical:
+            self._critical[alpha] = critical(self.estimate, alpha)
+        return self._critical[alpha]
+
+    def power(self, gain: float) -> float:
+        """The share of the draws in which the last reward is called better, with a ``gain`` (raw)."""
+        return float(self.called_better(gain)[:, -1].mean())
+
+    def called_better(self, gain: float, alpha: float = ALPHA) -> NDArray[np.bool_]:
+        """Which rewards (draws, rewards) `verdicts` calls better than all their opponents.
+
+        Holm's method by critical means: with j rewards rejected already, the next largest p must be at most
+        alpha / (rewards - j).
+        """
+        means = self.estimate.mean.copy()
+        means[:, -1] += gain
+        rewards = means.shape[1]
+        better = np.zeros(means.shape[:2], dtype=bool)
+        going = np.ones(len(better), dtype=bool)
+        for before in range(rewards):
+            above = (means > self.critical(alpha / (rewards - before))).all(axis=2)
+            going &= above.sum(axis=1) > before
+            better |= above & going[:, None]
+            if not going.any():
+                break
+        return better
+
+
+def draw(of: Variances, seeds: int, articles: int, family: Family = Family(), draws: int = DRAWS) -> Draws:
+    """Simulated comparisons of a design. Seeded. The mean squares of many articles are taken as known.
+
+    Raises ValueError for fewer than two seeds, which allow no claim about other seeds, or two articles.
+    """
+    if seeds < 2 or articles < 2:
+        raise ValueError(f"seeds={seeds}, articles={articles}: at least two of each are needed")
+    generator = np.random.default_rng(0)
+    systems = family.opponents + family.rewards
+    own = Variances(of.seed / 2, of.article / 2, of.residual / 2)  # of a system: a difference has two
+    mean_square = articles * own.seed + own.residual
+    of_seeds = np.sqrt(mean_square / articles) * generator.standard_normal((draws, seeds, systems))
+    of_articles = np.sqrt(own.article / articles) * generator.standard_normal((draws, systems))
+    means = of_seeds[..., family.opponents :, None] - of_seeds[..., None, : family.opponents]
+    other = of_articles[:, family.opponents :, None] - of_articles[:, None, : family.opponents]
+    estimate = Components(
+        means.mean(1) + other,
+        by_seed=articles * means.var(1, ddof=1),
+        by_article=np.full(other.shape, seeds * of.article + of.residual),
+        residual=np.full(other.shape, of.residual),
+        seeds=seeds,
+        articles=articles,
+    )
+    return Draws(estimate)
+
+
 def power(
     gain: float, of: Variances, seeds: int, articles: int, family: Family = Family(), draws: int = DRAWS
 ) -> float:
     """The probability that one reward with a true ``gain`` (raw) over its opponents is called better than all of them.
 
-    The other rewards of the family gain nothing. The mean squares of many articles are taken as known. Seeded. Raises
-    ValueError for fewer than two seeds, which allow no claim about other seeds, or two articles.
+    The other rewards of the family gain nothing. Raises ValueError as `draw` does.
     """
-    if seeds < 2 or articles < 2:
-        raise ValueError(f"seeds={seeds}, articles={articles}: at least two of each are needed")
-    generator = np.random.default_rng(0)
-    systems = family.opponents + family.rewards  # the last is the reward that gains
-    own = Variances(of.seed / 2, of.article / 2, of.residual / 2)  # of a system: a difference has two
-    mean_square = articles * own.seed + own.residual
-    of_seeds = np.sqrt(mean_square / articles) * generator.standard_normal((draws, seeds, systems))
-    of_articles = np.sqrt(own.article / articles) * generator.standard_normal((draws, systems))
-    of_articles[:, -1] += gain
-    means = of_seeds[..., family.opponents :, None] - of_seeds[..., None, : family.opponents]
-    other = of_articles[:, family.opponents :, None] - of_articles[:, None, : family.opponents]
-    shape = other.shape  # (draws, rewards, opponents)
-    estimate = Components(
-        means.mean(1) + other,
-        by_seed=articles * means.var(1, ddof=1),
-        by_article=np.full(shape, seeds * of.article + of.residual),
-        residual=np.full(shape, of.residual),
-        seeds=seeds,
-        articles=articles,
-    )
-    return float(called_better(estimate)[:, -1].mean())
-
-
-def called_better(estimate: Components, alpha: float = ALPHA) -> NDArray[np.bool_]:
-    """Which systems (draws, systems) `verdicts` calls better than all their opponents; differences (..., opponents).
-
-    Holm's method by critical means: with j systems rejected already, the next largest p must be at most
-    alpha / (systems - j).
-    """
-    systems = estimate.mean.shape[1]
-    better = np.zeros(estimate.mean.shape[:2], dtype=bool)
-    going = np.ones(len(better), dtype=bool)
-    for before in range(systems):
-        above = (estimate.mean > critical(estimate, alpha / (systems - before))).all(axis=2)
-        going &= above.sum(axis=1) > before
-        better |= above & going[:, None]
-    return better
+    return draw(of, seeds, articles, family, draws).power(gain)
 
 
 def detectable(of: Variances, seeds: int, articles: int, family: Family = Family(), target: float = TARGET) -> float:
     """The gain (raw, above 0) that a design shows with power ``target``."""
+    drawn = draw(of, seeds, articles, family)
     low, high = 0.0, 1e-6
-    while power(high, of, seeds, articles, family) < target:
+    while drawn.power(high) < target:
         low, high = high, 2 * high
     while high - low > 0.01 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if power(middle, of, seeds, articles, family) < target else (low, middle)
+        low, high = (middle, high) if drawn.power(middle) < target else (low, middle)
     return high
 
 
 def fewest_seeds(gain: float, of: Variances, articles: int, family: Family = Family()) -> Design | None:
     """The fewest seeds that show ``gain`` on ``articles`` with power ``TARGET``; None for more than ``MOST_SEEDS``."""
     return _first(
-        Design(seeds, articles, power(gain, of, seeds, articles, family)) for seeds in range(2, MOST_SEEDS + 1)
+        [(seeds, articles) for seeds in range(2, MOST_SEEDS + 1)], lambda *design: power(gain, of, *design, family)
     )
 
 
@@ -134,8 +167,16 @@ def smallest(gain: float, of: Variances, family: Family = Family()) -> Design | 
     most = fewest_seeds(gain, of, max(GRID), family)
     if most is None:
         return None
-    return _first(Design(most.seeds, count, power(gain, of, most.seeds, count, family)) for count in GRID) or most
+    return _first([(most.seeds, count) for count in GRID], lambda *design: power(gain, of, *design, family)) or most
 
 
-def _first(designs: Iterator[Design]) -> Design | None:
-    return next((design for design in designs if design.power >= TARGET), None)
+def _first(designs: Sequence[tuple[int, int]], power_of: Callable[[int, int], float]) -> Design | None:
+    """The first of (seeds, articles), in the order of their power, that has power ``TARGET``: found by halving."""
+    known: dict[int, float] = {}
+
+    def enough(place: int) -> bool:
+        known[place] = power_of(*designs[place])
+        return known[place] >= TARGET
+
+    place = bisect_left(range(len(designs)), True, key=enough)
+    return None if place == len(designs) else Design(*designs[place], known[place])

@@ -96,11 +96,9 @@ def test_a_metric_that_falls_is_in_the_findings_with_the_update_where_it_began(t
             (tmp_path / "runs" / cell.name / "metrics.jsonl").write_text(log)
     write_report(folder, cells)
     (said,) = [
-        line
-        for line in (tmp_path / "report" / "report.md").read_text().splitlines()
-        if "After training on rouge-2" in line
+        line for line in (tmp_path / "report" / "report.md").read_text().splitlines() if "Training on rouge-2" in line
     ]
-    assert "these are below the start: rouge-l (-" in said
+    assert "Below the start: rouge-l (-" in said
     assert "in validation from update 1 on" in said
 
 

@@ -8,6 +8,7 @@ from rlsum.compare.report.side_effects import equal_length_table, side_effects
 from rlsum.compare.results import Results, System, contrasts
 
 ARTICLES = 200
+from rlsum.evaluation.trained.hierarchical import compare_systems
 
 
 def system(name: str, kind: str, scores: dict[str, np.ndarray], lengths: np.ndarray) -> System:
@@ -38,16 +39,33 @@ def trained_and_start(seeds: int = 3, tokens: int = 50) -> Results:
 
 def test_what_fell_and_what_length_explains_is_said():
     falls = Path("a", "nll", np.array([0.0, 60, 120]), np.zeros((1, 3)), {"other": np.array([[0.5, 0.5, 0.4]])})
-    (said,) = side_effects(trained_and_start(), [falls])
-    assert said.startswith("After training on a summaries have 50.")
+    found = trained_and_start()
+    said = side_effects(found, found.trained[0], [falls])
+    assert said.startswith("Its summaries have 50.")
     assert "times those of start, and what m gained besides length cannot be judged (one is longer in 100%" in said
-    assert "these are below the start: other (-" in said
+    assert "Below the start: other (-" in said
     assert said.endswith(", in validation from update 120 on).")
 
 
+@pytest.mark.parametrize(("gain", "word"), [(0.0, "no gain besides length is shown"), (0.1, "a gain besides length")])
+def test_summaries_cut_to_the_length_of_the_start_say_whether_the_gain_is_length(gain, word):
+    found = trained_and_start()
+    same = compare_systems(noise(7, 0.5 + gain), noise(8, 0.5, 1))
+    said = side_effects(found, found.trained[0], (), {"a": same})
+    assert f"one is longer in 100% of the pairs; cut to the lengths of start they score {100 * same.mean:+.2f}" in said
+    assert word in said
+
+
+def test_where_the_texts_became_longer_is_said():
+    longer = Path("a", "nll", np.array([0.0, 60, 120]), np.zeros((1, 3)), {"length": np.array([[12.0, 12.5, 50]])})
+    found = trained_and_start()
+    assert "longer than the start's in validation from update 120 on" in side_effects(found, found.trained[0], [longer])
+
+
 def test_one_seed_cannot_tell():
-    (said,) = side_effects(trained_and_start(seeds=1, tokens=12))
-    assert "one seed cannot tell whether other metrics fell: the least is -" in said
+    found = trained_and_start(seeds=1, tokens=12)
+    said = side_effects(found, found.trained[0])
+    assert "One seed cannot tell whether other metrics fell: the least is -" in said
 
 
 def test_harmless_trainings_are_seldom_said_to_lose():
@@ -61,7 +79,7 @@ def test_harmless_trainings_are_seldom_said_to_lose():
     for _ in range(100):
         start, own = harmless(3), harmless(3)
         found = results(system("start", "start", start, same), system("a", "reward", own, same))
-        false += bool(list(side_effects(found)))
+        false += bool(side_effects(found, found.trained[0]))
     assert false / 100 <= 0.1
 
 
