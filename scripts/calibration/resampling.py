@@ -1,7 +1,7 @@
 """The resampling of Deutsch, Dror and Roth (2021), draw by draw: BOOT- and PERM-inputs, -systems and -both.
 
 For comparison with their paper and their package: `rlsum correlate` prints the intervals and tests of `population`,
-because those of this file often do not hold their level (docs/results/population.md). `python -m
+because those of this file often do not hold their level (docs/results/calibration.md). `python -m
 scripts.calibration.resampling` prints how often.
 """
 

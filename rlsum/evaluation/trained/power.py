@@ -67,8 +67,8 @@ class Design:
 class Draws:
     """Simulated comparisons in which no reward gains anything.
 
-    ``estimate``: differences (draws, rewards, opponents); the last reward is the one that gains. What is significant does
-    not depend on the gain, so that one set of draws serves for any.
+    ``estimate``: differences (draws, rewards, opponents); the last reward is the one that gains. What is significant
+    does not depend on the gain, so that one set of draws serves for any.
     """
 
     estimate: Components
