@@ -160,7 +160,9 @@ def in_language(spec: AnySpec, language: str | None) -> Spec:
     if language is None:
         return spec
     if spec.name == SUM:
-        return Spec(SUM, {"parts": [[_inner(part, language), weight] for part, weight in pairs(spec.options["parts"])]})
+        return Spec(
+            SUM, {"parts": [[_inner(inner, language), weight] for inner, weight in pairs(spec.options["parts"])]}
+        )
     target = _target(spec)
     fields = {} if is_reward(target) else parameters(spec.name, target)
     options = dict(spec.options)
@@ -171,11 +173,11 @@ def in_language(spec: AnySpec, language: str | None) -> Spec:
     return Spec(spec.name, options, spec.given)
 
 
-def _inner(part: Any, language: str) -> Any:
+def _inner(inner: Any, language: str) -> Any:
     """A reward within another one; one that is made already stays as it is."""
-    if not isinstance(part, str | Mapping):
-        return part
-    return in_language(part, language).plain()
+    if not isinstance(inner, str | Mapping):
+        return inner
+    return in_language(inner, language).plain()
 
 
 def labelled(specs: Specs) -> dict[str, Spec]:
@@ -231,15 +233,15 @@ def _attribute(name: str, location: str) -> Any:
         is_missing = ":" in name and error.name == module_name.partition(".")[0]
         hint = "; if it is in this folder, set PYTHONPATH=. before the command" if is_missing else ""
         raise RewardError(f"reward {name!r}: cannot import {module_name!r} ({error}){hint}") from error
-    for part in path.split("."):
-        if not hasattr(target, part):
+    for attribute in path.split("."):
+        if not hasattr(target, attribute):
             file = getattr(target, "__file__", None)  # perhaps another than was meant; a bare folder has none
             where = f" ({file})" if file else ""
             if module_name == "__main__":
                 fix = "call it from there, or put the function in a file of its own, found.py, and name it found:NAME"
                 raise RewardError(f"reward {name!r}: a function of a script or notebook, not of this program; {fix}")
-            raise RewardError(f"reward {name!r}: {module_name}{where} has no {path!r}{nearest(part, dir(target))}")
-        target = getattr(target, part)
+            raise RewardError(f"reward {name!r}: {module_name}{where} has no {path!r}{nearest(attribute, dir(target))}")
+        target = getattr(target, attribute)
     if not callable(target):
         raise RewardError(f"reward {name!r}: {location} is a {type(target).__name__}, not a reward or a callable")
     return target
@@ -253,9 +255,9 @@ def is_reward(target: Any) -> bool:
 
 
 def _has_protocol(target: Any) -> bool:
-    """Whether it has the parts of a Reward. isinstance would read the signature, which loads models."""
-    parts = ("__call__", "signature", "undefined")
-    return all(hasattr(type(target), part) for part in parts) and hasattr(target, "name")
+    """Whether it has the attributes of a Reward. isinstance would read the signature, which loads models."""
+    attributes = ("__call__", "signature", "undefined")
+    return all(hasattr(type(target), attribute) for attribute in attributes) and hasattr(target, "name")
 
 
 def _no_options() -> None:

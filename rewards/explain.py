@@ -152,13 +152,13 @@ def _similarity(reward: Any, candidate: str, reference: str, score: float) -> Ex
 
 
 def _matches(reward: Rouge, candidate: str, reference: str, score: float) -> Explanation:
-    found = reward.matches(candidate, reference)
+    matches = reward.matches(candidate, reference)
     sides = [
         tuple(ExplainedItem(unit, "token", 0, place, 1 / len(units)) for place, unit in enumerate(units))
-        for units in (found.candidate, found.reference)
+        for units in (matches.candidate, matches.reference)
     ]
-    values = np.zeros((len(found.candidate), len(found.reference)))
-    for places in found.places:
+    values = np.zeros((len(matches.candidate), len(matches.reference)))
+    for places in matches.places:
         values[places] = 1
     return Explanation(reward.name, reward.signature, score, "matches", sides[0], sides[1], values)
 

@@ -62,14 +62,14 @@ def takes(options: Callable[Arguments, Options]) -> Callable[[Callable[[Options]
 
 def meanings(kind: type) -> dict[str, str]:
     """What the fields of a dataclass mean: the string under each, in one line. Reads the source, also of its bases."""
-    found: dict[str, str] = {}
+    explained: dict[str, str] = {}
     for base in filter(dataclasses.is_dataclass, reversed(kind.__mro__)):
         (written,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
         for pair in itertools.pairwise(getattr(written, "body", ())):
             match pair:
                 case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(meaning))):
-                    found[name] = " ".join(meaning.split())
-    return found
+                    explained[name] = " ".join(meaning.split())
+    return explained
 
 
 def parameters(name: str, build: Callable[..., Any]) -> dict[str, inspect.Parameter]:

@@ -1,4 +1,4 @@
-"""Adapters to the Reward protocol: plain functions, and classes of the earlier protocol, which has no columns."""
+"""A plain function as a reward: its parameters name what it reads."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ class Plain(BaseReward):
             text = {"code": repr((code.co_code, code.co_names, code.co_consts))}
         if closure := inspect.getclosurevars(self.function).nonlocals:
             text["closure"] = repr(closure)
-        return signature(place, **{name: hashlib.sha256(part.encode()).hexdigest()[:12] for name, part in text.items()})
+        return signature(
+            place, **{name: hashlib.sha256(content.encode()).hexdigest()[:12] for name, content in text.items()}
+        )
 
     def reason(self, item: Item) -> str | None:
         """A function gives no reason for its NaN."""

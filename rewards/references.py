@@ -120,7 +120,7 @@ def _alternatives(cell: Any, column: str, lists: Lists | None) -> list[str]:
     except NotText as error:
         raise NotText(f"{column}: {error}") from error
     named = column.lower().endswith(ALTERNATIVES)
-    if lists is None and not named and (len(present) > 1 or any(isinstance(each, list) for each in present)):
+    if lists is None and not named and (len(present) > 1 or any(isinstance(member, list) for member in present)):
         raise Undecided(
             f"{column}: a list of {len(present)} texts, which may be alternatives or the sentences of one; say which "
             "with --reference-lists alternatives or sentences (reference_lists in Python, data.reference_lists in a "

@@ -61,13 +61,13 @@ class Item(NamedTuple):
         return Inputs(*_mapped(self, lambda value: [value]))
 
 
-def _mapped(parts: Iterable[Any], of: Callable[[Any], Any]) -> Iterator[Any]:
+def _mapped(inputs: Iterable[Any], of: Callable[[Any], Any]) -> Iterator[Any]:
     """Candidates, references, sources and each column through ``of``; None stays None."""
-    for part in parts:
-        if isinstance(part, Mapping):
-            yield {name: of(column) for name, column in part.items()}
+    for values in inputs:
+        if isinstance(values, Mapping):
+            yield {name: of(column) for name, column in values.items()}
         else:
-            yield None if part is None else of(part)
+            yield None if values is None else of(values)
 
 
 @dataclass(kw_only=True)
@@ -164,8 +164,22 @@ class ReferenceReward(BaseReward):
 
 
 def checked(reward: ReadsColumns, inputs: Inputs) -> Inputs:
-    """The inputs with the columns that ``reward`` reads. Raises RewardError as ``check_inputs``."""
-    check_inputs(reward, inputs)
+    """The inputs with the columns that ``reward`` reads; ``references_of`` checks references.
+
+    Raises RewardError unless candidates are texts, and sources and columns match them.
+    """
+    name, size = reward.name, len(inputs.candidates)
+    if isinstance(inputs.candidates, str):
+        raise RewardError(f"{name}: candidates must be a list of texts, not one text; write [text]")
+    for row, text in enumerate(inputs.candidates):
+        if not isinstance(text, str):
+            raise RewardError(f"{name}: candidate {row} is {text!r}, not text")
+    if inputs.sources is not None and len(inputs.sources) != size:
+        raise RewardError(f"{name}: {size} candidates but {len(inputs.sources)} sources")
+    check_columns(reward, inputs.columns or ())
+    for column, values in (inputs.columns or {}).items():
+        if len(values) != size:
+            raise RewardError(f"{name}: {size} candidates but {len(values)} values of the column {column!r}")
     return inputs._replace(columns=columns_for(reward, inputs.columns))
 
 
@@ -211,22 +225,6 @@ def check_scores(name: str, scores: Any, inputs: Inputs) -> NDArray[np.float64]:
             "it must be finite, or NaN where it is undefined"
         )
     return scores
-
-
-def check_inputs(reward: ReadsColumns, inputs: Inputs) -> None:
-    """Raise RewardError unless candidates are texts, and sources and columns match them; see also ``references_of``."""
-    name, size = reward.name, len(inputs.candidates)
-    if isinstance(inputs.candidates, str):
-        raise RewardError(f"{name}: candidates must be a list of texts, not one text; write [text]")
-    for row, text in enumerate(inputs.candidates):
-        if not isinstance(text, str):
-            raise RewardError(f"{name}: candidate {row} is {text!r}, not text")
-    if inputs.sources is not None and len(inputs.sources) != size:
-        raise RewardError(f"{name}: {size} candidates but {len(inputs.sources)} sources")
-    check_columns(reward, inputs.columns or ())
-    for column, values in (inputs.columns or {}).items():
-        if len(values) != size:
-            raise RewardError(f"{name}: {size} candidates but {len(values)} values of the column {column!r}")
 
 
 def check_columns(reward: ReadsColumns, given: Collection[str]) -> None:
@@ -307,9 +305,9 @@ def short_signature(text: str) -> str:
 
 def headings(rewards: Mapping[str, Any]) -> dict[str, str]:
     """Label -> heading of each reward's column; the label where two would have the same heading."""
-    found = {label: getattr(reward, "heading", reward.name) for label, reward in rewards.items()}
-    counts = list(found.values())
-    return {label: text if counts.count(text) == 1 else label for label, text in found.items()}
+    shown = {label: getattr(reward, "heading", reward.name) for label, reward in rewards.items()}
+    texts = list(shown.values())
+    return {label: text if texts.count(text) == 1 else label for label, text in shown.items()}
 
 
 def library(package: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
@@ -39,8 +39,8 @@ ROUGE = {"rouge-1": "rouge1", "rouge-2": "rouge2", "rouge-3": "rouge3", "rouge-l
 class Verification:
     """A metric against its ``oracle``, the name of a distribution.
 
-    ``difference`` is the largest on ``texts`` texts, NaN where one is undefined or not comparable; ``missing`` says why
-    nothing was compared, or is empty.
+    ``difference`` is the largest, NaN where a score is undefined; ``missing`` says why nothing was compared, or is
+    empty.
     """
 
     metric: str
@@ -48,7 +48,6 @@ class Verification:
     version: str = ""
     difference: float = float("nan")
     tolerance: float = 0.0
-    texts: int = 0
     missing: str = ""
 
     @property
@@ -76,13 +75,13 @@ def _verified(metric: str, oracle: str, tolerance: float, scores: Callable[[], S
     except Unavailable as error:
         return Verification(metric, oracle, missing=f"not compared: {error}")
     difference = float(np.max(np.abs(ours - theirs)))  # NaN, which agrees with nothing, where a score is
-    return Verification(metric, oracle, version(oracle), difference, tolerance, len(ours))
+    return Verification(metric, oracle, version(oracle), difference, tolerance)
 
 
 def _rouge(name: str, stems: str) -> Scores:
     scorer = import_module("rouge_score.rouge_scorer").RougeScorer([ROUGE[name]], use_stemmer=stems == "true")
     lines = ", split=lines" if name == "rouge-lsum" else ""
-    ours = from_spec(f"{name}(stemmer={stems}{lines})")(CANDIDATES, _listed(REFERENCES))
+    ours = from_spec(f"{name}(stemmer={stems}{lines})")(CANDIDATES, [[text] for text in REFERENCES])
     theirs = [scorer.score(r, c)[ROUGE[name]].fmeasure for c, r in zip(CANDIDATES, REFERENCES, strict=True)]
     return ours, np.array(theirs)
 
@@ -105,11 +104,7 @@ def _bertscore() -> Scores:
     scorer = import_module("bert_score").BERTScorer
     encoder = locate("minilm")
     theirs = scorer(model_type=encoder, num_layers=5, nthreads=0, use_fast_tokenizer=True)
-    ours = from_spec("bertscore(encoder=minilm, layer=5)")(CANDIDATES, _listed(REFERENCES))
+    ours = from_spec("bertscore(encoder=minilm, layer=5)")(CANDIDATES, [[text] for text in REFERENCES])
     # one pair at a time: in a batch, padding may be the best of a token
     pairs = zip(CANDIDATES, REFERENCES, strict=True)
     return ours, np.array([float(theirs.score([c], [r])[2]) for c, r in pairs])
-
-
-def _listed(texts: Sequence[str]) -> list[list[str]]:
-    return [[text] for text in texts]

@@ -82,7 +82,7 @@ def as_lists(
 
     With ``present`` every row and every member of a list must be a text; otherwise missing ones are left out.
     """
-    found = []
+    listed_references = []
     for number, row in enumerate(rows):
         listed = members(row) if isinstance(row, str | Mapping) or not isinstance(row, Iterable) else list(row)
         cells = [row] if listed is None else listed
@@ -94,8 +94,8 @@ def as_lists(
             texts = references({column: listed}, column, lists) if listed is not None else cells
         except NotText as error:
             raise RewardError(f"{name}: row {number}: {error}") from error
-        found.append([text for text in texts if text is not None])
-    return found
+        listed_references.append([text for text in texts if text is not None])
+    return listed_references
 
 
 def texts_of(name: str, column: str, rows: Sequence[Any]) -> list[str]:

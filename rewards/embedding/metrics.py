@@ -1,8 +1,8 @@
 """Similarities of contextual word vectors, the family of Chen, Ding, Levinboim and Soricut 2020.
 
 A metric is a space (encoder, layers, special tokens, centering: texts -> unit vectors), a measure (a formula on the
-cosines of two texts) and perhaps a rescaling. Each function here builds one from its options; docs/reference/rewards.md explains
-the options that all metrics of the family share.
+cosines of two texts) and perhaps a rescaling. A function here builds one from its options.
+docs/reference/rewards.md explains the options that the whole family shares.
 """
 
 from __future__ import annotations

@@ -124,8 +124,8 @@ def measure_baseline(
     if pairs < 1:
         raise RewardError(f"pairs={pairs} must be at least 1")
     chosen = random_pairs(texts, pairs, seed)
-    parts = [_scores(reward, chosen[start : start + CHUNK]) for start in range(0, pairs, CHUNK)]
-    scores = np.concatenate(parts, axis=1)
+    chunks = [_scores(reward, chosen[start : start + CHUNK]) for start in range(0, pairs, CHUNK)]
+    scores = np.concatenate(chunks, axis=1)
     if not scores.size:
         raise RewardError("no pair of the texts can be scored; give texts with words for a baseline")
     means = dict(zip(reward.directions, scores.mean(axis=1).tolist(), strict=True))

@@ -60,8 +60,8 @@ class EmbeddingReward(ReferenceReward):
                 encoded = space.encode([text for row in rows for text in (candidates[row], *references[row])])
                 for first in rows[:: space.group]:
                     group = slice(first, min(first + space.group, rows.stop))
-                    found = self.group_scores(space, candidates[group], references[group], encoded)
-                    scores[group] = torch.stack(found).numpy()
+                    grouped = self.group_scores(space, candidates[group], references[group], encoded)
+                    scores[group] = torch.stack(grouped).numpy()
         return scores if self.rescaling is None else rescaled(scores, self._baseline(self.rescaling))
 
     @property
@@ -70,8 +70,8 @@ class EmbeddingReward(ReferenceReward):
         direction = HEADED.get(str(options(self.measure).get("direction")), "")
         centering = getattr(self.space, "centering", "none")
         encoder = shown(self.space.source.location)
-        parts = (self.name, direction, encoder, "" if centering == "none" else f"{centering}-centred")
-        return " ".join(part for part in parts if part)
+        words = (self.name, direction, encoder, "" if centering == "none" else f"{centering}-centred")
+        return " ".join(word for word in words if word)
 
     @property
     def signature(self) -> str:

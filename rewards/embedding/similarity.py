@@ -174,7 +174,7 @@ def relaxed(cosines: Tensor, temperature: float, entropy: bool = False) -> Tenso
     With ``entropy`` the optimum of the tempered problem, ``T/L1 sum_i log sum_j exp(S_ij / T)`` (Chen et al. 2020,
     Eq. 7); the authors' code scores the transport alone.
     """
-    return _plan_value(cosines, cosines.new_zeros(cosines.shape[1]), temperature, entropy)
+    return tempered(cosines, temperature, 0, entropy)
 
 
 def tempered(cosines: Tensor, temperature: float, iterations: int = 1, entropy: bool = False) -> Tensor:
@@ -188,7 +188,12 @@ def tempered(cosines: Tensor, temperature: float, iterations: int = 1, entropy: 
         if iteration:
             by_row = _log_sums(cosines, by_column, temperature)
         by_column = _log_sums(cosines.T, by_row, temperature)
-    return _plan_value(cosines, by_column, temperature, entropy)
+    total = cosines.new_zeros(())
+    for rows in _blocks(cosines):
+        log_plan = (rows / temperature - by_column).log_softmax(dim=1)
+        gain = rows - temperature * log_plan if entropy else rows
+        total = total + (log_plan.exp() * gain).sum()
+    return total / len(cosines)
 
 
 def directed(over_rows: Callable[[Tensor], Tensor], cosines: Tensor, direction: Direction) -> Tensor:
@@ -204,16 +209,6 @@ def harmonic(precision: Tensor, recall: Tensor) -> Tensor:
     """Their harmonic mean; the smaller where one is not positive, as with centred vectors, where it diverges."""
     smaller = precision if precision < recall else recall
     return smaller if smaller <= 0 else 2 * precision * recall / (precision + recall)
-
-
-def _plan_value(cosines: Tensor, by_column: Tensor, temperature: float, entropy: bool) -> Tensor:
-    """The mean over rows of ``sum_j w_ij S_ij``, ``w = softmax_j(S / T - by_column)``; plus ``T H(w)`` if asked."""
-    total = cosines.new_zeros(())
-    for rows in _blocks(cosines):
-        log_plan = (rows / temperature - by_column).log_softmax(dim=1)
-        gain = rows - temperature * log_plan if entropy else rows
-        total = total + (log_plan.exp() * gain).sum()
-    return total / len(cosines)
 
 
 def _log_sums(cosines: Tensor, by_column: Tensor, temperature: float) -> Tensor:

@@ -107,7 +107,7 @@ class Encoder:
         by_text: list[list[tuple[Window, Tensor]]] = [[] for _ in texts]
         for window, rows in zip(windows, vectors, strict=True):
             by_text[window.text].append((window, rows))
-        return [_joined(parts) for parts in by_text]
+        return [_joined(read) for read in by_text]
 
     def _forward(self, rows: list[list[int]]) -> Tensor:
         """Vectors ``(batch, longest, d)`` of rows of ids, padded on the right and masked; float32 on the CPU."""
@@ -125,8 +125,8 @@ class Encoder:
         return self.layers.join(output.hidden_states).cpu()
 
 
-def _joined(parts: Sequence[tuple[Window, Tensor]]) -> EncodedTexts:
+def _joined(windows: Sequence[tuple[Window, Tensor]]) -> EncodedTexts:
     import torch
 
-    ids = tuple(number for window, _ in parts for number in window.ids[window.keep])
-    return EncodedTexts(torch.cat([vectors for _, vectors in parts]), ids, parts[0][0].before, parts[-1][0].after)
+    ids = tuple(number for window, _ in windows for number in window.ids[window.keep])
+    return EncodedTexts(torch.cat([vectors for _, vectors in windows]), ids, windows[0][0].before, windows[-1][0].after)

@@ -206,8 +206,8 @@ class _Reader:
             fields = line.split()
             size = len(fields) - self.width  # of the word
             if size < 1 or any(map(_is_number, fields[1:size])):
-                found = max(len(fields) - 1, 0)
-                raise self._error(number, f"{_shown(line)} has {found} numbers instead of {self.width}")
+                count = max(len(fields) - 1, 0)
+                raise self._error(number, f"{_shown(line)} has {count} numbers instead of {self.width}")
             word, rest = b" ".join(fields[:size]), b" ".join(fields[size:])
         try:
             return word.decode(), rest

@@ -242,18 +242,15 @@ class Rouge(ReferenceReward):
         one, other = ([" ".join(ngram) for ngram in ngrams(words, self.n)] for words in (first, second))
         return Matches(one, other, match_units(one, other))
 
-    def _tokens(self, text: str) -> tuple[str, ...]:
-        return self._tokenize(text)
+    @property
+    def _tokens(self) -> Callable[[str], tuple[str, ...]]:
+        return tokenizer_of(self.tokenizer, self.stemmer, language_of(self.language))
 
     def _read(self, text: str) -> Sequence[str] | Sentences:
         return self._tokens(text) if self.split is None else self._sentences(text)
 
     def _sentences(self, text: str) -> Sentences:
-        return sentences_of(text, self.split or "auto", self._tokenize, language_of(self.language))
-
-    @property
-    def _tokenize(self) -> Callable[[str], tuple[str, ...]]:
-        return tokenizer_of(self.tokenizer, self.stemmer, language_of(self.language))
+        return sentences_of(text, self.split or "auto", self._tokens, language_of(self.language))
 
     def _unscorable(self, text: str) -> str | None:
         if len(self._tokens(text)) >= self.n:

@@ -70,10 +70,10 @@ def _stemmer(name: str) -> Callable[[str], str]:
 
 def stemmer_for(name: str, wanted: bool | None, language: Code | None, option: str = "stemmer=true") -> str | None:
     """NLTK's stemmer of a language, unless ``wanted`` is false. Raises RewardError where it is true without one."""
-    found = language_of(language).stemmer
-    if wanted and found is None:
+    stemmer = language_of(language).stemmer
+    if wanted and stemmer is None:
         raise RewardError(f"{name}: {option}: NLTK has no stemmer for language={language}; leave it out")
-    return None if wanted is False else found
+    return None if wanted is False else stemmer
 
 
 def stemming(stemmer: str | None) -> dict[str, object]:

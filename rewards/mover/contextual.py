@@ -59,8 +59,8 @@ class ContextualMover(Mover):
         candidates, references = inputs.candidates, references_of(self.name, inputs)
         scores = np.full(len(candidates), np.nan)
         for start in range(0, len(candidates), CHUNK):
-            part = slice(start, start + CHUNK)
-            scores[part] = self._chunk(candidates[part], references[part])
+            chunk = slice(start, start + CHUNK)
+            scores[chunk] = self._chunk(candidates[chunk], references[chunk])
         return scores
 
     @property
@@ -128,14 +128,14 @@ class ContextualMover(Mover):
     def _words(self, texts: Sequence[str]) -> list[list[Word]]:
         """The words of each text that are weighed and that the encoder reads, in order."""
         located = [self.preprocessing.located_words(text) for text in texts]
-        parts = [
+        read_at_once = [
             [(0, text)] if self.context == "text" else [(one.start, text[one.start : one.end]) for one in sentences]
             for text, sentences in located
         ]
-        contexts = list(dict.fromkeys(context for listed in parts for _, context in listed))
+        contexts = list(dict.fromkeys(context for listed in read_at_once for _, context in listed))
         spans = dict(zip(contexts, self.source.load().spans(contexts), strict=True))
         words_of = []
-        for (text, sentences), listed in zip(located, parts, strict=True):
+        for (text, sentences), listed in zip(located, read_at_once, strict=True):
             words: list[Word] = []
             for number, sentence in enumerate(sentences):
                 offset, context = listed[0 if self.context == "text" else number]

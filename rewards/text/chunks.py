@@ -14,8 +14,6 @@ from typing import Any
 from rewards.text.languages import ENGLISH, Language
 from rewards.text.words import REMEMBERED, nfc, pieces
 
-# Of each cache. Texts are analysed once: the references of a training set across its epochs, and every output across
-# several metrics. A summary takes about 1 KB, a chunk with its tokens about 200 bytes.
 # A chunk that is split without spaCy: digits, or letters with single hyphens, also after digits; a mark before, and a
 # mark or 's after, are always separate tokens. And its parts.
 PLAIN = re.compile(
@@ -43,8 +41,8 @@ def _pieces_as_tokens(vocab: Any) -> Any:
     from spacy.tokens import Doc
 
     def tokenize(text: str) -> Any:
-        found = pieces(text)
-        return Doc(vocab, words=found, spaces=[False] * len(found))
+        words = pieces(text)
+        return Doc(vocab, words=words, spaces=[False] * len(words))
 
     return tokenize
 

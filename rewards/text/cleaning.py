@@ -37,8 +37,8 @@ def clean(text: str, prefixes: Sequence[str] = ()) -> str:
 
 
 def cleaned(text: str, prefixes: Sequence[str] = ()) -> tuple[str, dict[str, str]]:
-    """The clean text, and what was found: name of the rule -> the first stretch that it changed."""
-    found: dict[str, str] = {}
+    """The clean text, and what was changed: name of the rule -> the first stretch that it changed."""
+    changes: dict[str, str] = {}
     before = None if prefixes or SIGNS.search(text) else text
     while text != before:
         before = text
@@ -47,13 +47,13 @@ def cleaned(text: str, prefixes: Sequence[str] = ()) -> tuple[str, dict[str, str
                 continue
             changed = rule.apply(text)
             if changed != text:
-                found.setdefault(rule.name, _changed(text, changed))
+                changes.setdefault(rule.name, _changed(text, changed))
                 text = changed.strip()
         for prefix in prefixes:
             if prefix and text.startswith(prefix):
-                found.setdefault(PREFIX, prefix)
+                changes.setdefault(PREFIX, prefix)
                 text = text.removeprefix(prefix).strip()
-    return text, found
+    return text, changes
 
 
 def prefixes_of(given: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -239,8 +239,8 @@ PREAMBLE = re.compile(
 
 
 def _without_preamble(text: str) -> str:
-    found = PREAMBLE.match(text)  # sub would look for it at every place
-    return text[found.end() :] if found else text
+    preamble = PREAMBLE.match(text)  # sub would look for it at every place
+    return text[preamble.end() :] if preamble else text
 
 
 RULES = (

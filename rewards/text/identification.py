@@ -41,7 +41,8 @@ ENGLISH = re.compile(r"tokenizer:official|stems:nltk|stopwords:(spacy|nltk)")
 def language_in(texts: Iterable[str]) -> str | None:
     """The ISO 639-1 code of the language of most texts; None where it is not clear."""
     text = "\n".join(texts)
-    if _has_articles_of_english(text):
+    counts = Counter(text.lower().split())
+    if counts["the"] > THE * counts.total():  # as in no other language: no list need be read
         return "en"
     scripts = Counter(unicodedata.name(letter, "?").split()[0] for letter in text if letter.isalpha())
     languages = Counter[str]()
@@ -51,12 +52,6 @@ def language_in(texts: Iterable[str]) -> str | None:
         return "ja" if 2 * (languages["ja"] + languages["zh"]) > scripts.total() else _by_stop_words(text)
     language, count = max(languages.items(), key=lambda item: item[1], default=("", 0))
     return language if language and 2 * count > scripts.total() else _by_stop_words(text)
-
-
-def _has_articles_of_english(text: str) -> bool:
-    """Whether so many words are ``the`` as in no other language: no list need be read."""
-    counts = Counter(text.lower().split())
-    return counts["the"] > THE * counts.total()
 
 
 def _by_stop_words(text: str) -> str | None:
@@ -79,11 +74,11 @@ def _stop_words() -> dict[str, list[str]]:
     spacy = find_spec("spacy")
     if spacy is None or spacy.origin is None:
         raise ModuleNotFoundError("No module named 'spacy'", name="spacy")
-    found: dict[str, list[str]] = {}
+    languages: dict[str, list[str]] = {}
     for code in sorted(STOP_WORDS):
         for word in run_path(str(Path(spacy.origin).parent / "lang" / code / "stop_words.py"))["STOP_WORDS"]:
-            found.setdefault(word.lower(), []).append(code)
-    return found
+            languages.setdefault(word.lower(), []).append(code)
+    return languages
 
 
 def outside_latin(texts: Iterable[str]) -> float:

@@ -45,8 +45,8 @@ Split = Literal["auto", "lines", "spacy", "nltk"]
 def sentences(text: str, language: Language = ENGLISH) -> list[str]:
     """The sentences of ``text``, stripped, none empty."""
     text = encodable(text).strip()
-    parts = text.split("\n") if "\n" in text else [sentence.text for _, sentence in _ruled(text, language)]
-    return [part.strip() for part in parts if part.strip()]
+    lines = text.split("\n") if "\n" in text else [sentence.text for _, sentence in _ruled(text, language)]
+    return [line.strip() for line in lines if line.strip()]
 
 
 def content_words(

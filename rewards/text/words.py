@@ -19,7 +19,9 @@ from unicodedata import normalize
 from rewards.scoring import library
 from rewards.text.languages import Splitter
 
-REMEMBERED = 2**17  # entries of a cache of texts or words
+# Entries of a cache of texts or words: of a training set across its epochs, of outputs across metrics. A summary
+# takes about 1 KB, a chunk with its tokens about 200 bytes.
+REMEMBERED = 2**17
 RUN = re.compile(r"[^\W_]+")  # the words of text without a mark, a joiner, or a letter beyond Latin's
 BEYOND = re.compile("[\u00ad\u0300-\u1fff\u200c\u200d\u2071-\U0010ffff]")
 LEFT_OUT = dict.fromkeys(map(ord, "\u0640\u00ad"))  # tatweel, soft hyphen
@@ -57,8 +59,8 @@ def words(text: str, splitter: Splitter = "unicode") -> list[str]:
     text = nfc(text)
     if splitter == "unicode" and not BEYOND.search(text):  # four times as fast
         return RUN.findall(text)
-    found: list[str] = pattern(WORD if splitter == "unicode" else CHARACTER).findall(text.translate(LEFT_OUT))
-    return found
+    matches: list[str] = pattern(WORD if splitter == "unicode" else CHARACTER).findall(text.translate(LEFT_OUT))
+    return matches
 
 
 def is_letters(word: str) -> bool:
@@ -85,8 +87,8 @@ def units(text: str) -> list[str]:
 
 def runs(text: str) -> list[str]:
     """Runs with and without white space, in a script without spaces ``pieces``: together they are the text."""
-    found = re.findall(r"\s+|\S+", text)
-    return [piece for run in found for piece in (pieces(run) if _is_unspaced(run) else [run])]
+    matches = re.findall(r"\s+|\S+", text)
+    return [piece for run in matches for piece in (pieces(run) if _is_unspaced(run) else [run])]
 
 
 def _is_unspaced(text: str) -> bool:

@@ -82,9 +82,9 @@ class Cached(Wrapper):
         new = list({key: row for row, key in enumerate(keys) if key not in known}.values())
         if new:
             scores = self.reward(*inputs.take(new))
-            found = {keys[row]: float(score) for row, score in zip(new, scores, strict=True)}
-            known |= found
-            defined = {key: score for key, score in found.items() if score == score}
+            scored = {keys[row]: float(score) for row, score in zip(new, scores, strict=True)}
+            known |= scored
+            defined = {key: score for key, score in scored.items() if score == score}
             self._remember(defined)
             if self.file is not None and defined:
                 self._open().put(defined)
@@ -118,8 +118,8 @@ class Cached(Wrapper):
             known |= stored
         return known
 
-    def _remember(self, found: dict[bytes, float]) -> None:
-        self._kept |= found
+    def _remember(self, scores: dict[bytes, float]) -> None:
+        self._kept |= scores
         while len(self._kept) > self.size:
             self._kept.popitem(last=False)
 
@@ -147,18 +147,18 @@ class Store:
 
     def get(self, keys: list[bytes]) -> dict[bytes, float]:
         """The scores of those keys that the file holds."""
-        found: dict[bytes, float] = {}
+        scores: dict[bytes, float] = {}
         for start in range(0, len(keys), KEYS):
             some = keys[start : start + KEYS]
             query = f"SELECT key, score FROM scores WHERE key IN ({','.join('?' * len(some))})"
             with self._reported():
-                found |= dict(self.connection.execute(query, some).fetchall())
-        return found
+                scores |= dict(self.connection.execute(query, some).fetchall())
+        return scores
 
-    def put(self, found: dict[bytes, float]) -> None:
+    def put(self, scores: dict[bytes, float]) -> None:
         """Add all scores or none; an existing key keeps its score."""
         with self._reported(), self.connection:  # one transaction
-            self.connection.executemany("INSERT OR IGNORE INTO scores VALUES (?, ?)", found.items())
+            self.connection.executemany("INSERT OR IGNORE INTO scores VALUES (?, ?)", scores.items())
             (held,) = self.connection.execute("SELECT COUNT(*) FROM scores").fetchone()
             oldest = "DELETE FROM scores WHERE rowid IN (SELECT rowid FROM scores ORDER BY rowid LIMIT ?)"
             self.connection.execute(oldest, [max(0, held - self.size)])

@@ -162,12 +162,12 @@ class _Pool:
 
     def run(self, items: Sequence[Item]) -> list[_Answer]:
         """An answer for each item, in order. Raises what a reward raised."""
-        found: dict[int, _Answer] = {}
+        answers: dict[int, _Answer] = {}
         waiting = deque(range(len(items)))
         deaths: set[int] = set()
         try:
-            while len(found) < len(items):
-                while len(self.workers) < min(self.size, len(items) - len(found)):
+            while len(answers) < len(items):
+                while len(self.workers) < min(self.size, len(items) - len(answers)):
                     self.workers.append(_Worker(self.reward, self.seconds))
                 for worker in self.workers:
                     if waiting and worker.started and worker.place is None:
@@ -177,13 +177,13 @@ class _Pool:
                 timeout = None if nearest == float("inf") else max(0.0, nearest - time.monotonic())
                 wait([worker.connection for worker in self.workers], timeout)
                 for worker in list(self.workers):
-                    self._receive(worker, found, waiting, deaths)
+                    self._receive(worker, answers, waiting, deaths)
         except BaseException:  # also an interrupt: workers in the middle of an item would answer the next call
             self.stop()
             raise
-        return [found[place] for place in range(len(items))]
+        return [answers[place] for place in range(len(items))]
 
-    def _receive(self, worker: _Worker, found: dict[int, _Answer], waiting: deque[int], deaths: set[int]) -> None:
+    def _receive(self, worker: _Worker, answers: dict[int, _Answer], waiting: deque[int], deaths: set[int]) -> None:
         """Receive an answer; remove a worker that has ended or exceeded its time limit.
 
         An item whose process ends is tried once more, because something other than its text may have ended it.
@@ -198,7 +198,7 @@ class _Pool:
                 main = 'a script that starts it needs `if __name__ == "__main__":`, and its reward must be importable'
                 raise RewardError(f"limited: a worker ended while starting (exit code {code}); {main}") from None
             if place in deaths:
-                found[place] = _Answer(reason=f"scoring it ended its worker process twice (exit code {code})")
+                answers[place] = _Answer(reason=f"scoring it ended its worker process twice (exit code {code})")
             elif place is not None:
                 deaths.add(place)
                 waiting.appendleft(place)
@@ -207,11 +207,11 @@ class _Pool:
             if answer.error is not None:
                 raise answer.error
             if place is not None:
-                found[place] = answer
+                answers[place] = answer
             worker.started, worker.place, worker.deadline = True, None, float("inf")
         elif place is not None and time.monotonic() >= worker.deadline:
             self._remove(worker)
-            found[place] = _Answer(reason=f"scoring it took more than {self.seconds:g} seconds")
+            answers[place] = _Answer(reason=f"scoring it took more than {self.seconds:g} seconds")
 
     def _remove(self, worker: _Worker) -> None:
         self.workers.remove(worker)

@@ -1,53 +1,31 @@
 from __future__ import annotations
 
 import pickle
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rewards
 
-SUPPORT = Path(__file__).resolve().parents[1] / "support"
 TEXTS, SOURCES = ["the cat", ""], ["the cat runs", "a dog"]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def importable() -> Iterator[None]:
-    sys.path.insert(0, str(SUPPORT))
-    yield
-    sys.path.remove(str(SUPPORT))
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "source_rewards:copied",
-        "cached(reward=source_rewards:copied)",
-        "weighted(source_rewards:copied=1)",
-        "limited(reward=source_rewards:copied, seconds=300)",
-    ],
+WRAPPED = pytest.mark.parametrize(
+    "spec", ["{}", "cached(reward={})", "weighted({}=1)", "limited(reward={}, seconds=300)"]
 )
+
+
+@WRAPPED
 def test_a_function_that_reads_sources_says_why_one_is_undefined(spec: str) -> None:
-    reward = rewards.from_spec(spec)
+    reward = rewards.from_spec(spec.format("source_rewards:copied"))
     np.testing.assert_equal(reward(TEXTS, None, SOURCES), [1, np.nan])
     assert "returned NaN" in str(reward.undefined("", None, "a dog"))
     assert reward.undefined("the cat", None, "the cat runs") is None
 
 
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "source_rewards:on_topic",
-        "cached(reward=source_rewards:on_topic)",
-        "weighted(source_rewards:on_topic=1)",
-        "limited(reward=source_rewards:on_topic, seconds=300)",
-    ],
-)
+@WRAPPED
 def test_a_function_reads_the_columns_that_its_parameters_name(spec: str) -> None:
-    reward = rewards.from_spec(spec)
+    reward = rewards.from_spec(spec.format("source_rewards:on_topic"))
     assert reward.columns == ["topic"]
     columns = {"topic": ["cat", "cat"], "year": [1999, 2000]}
     for _ in range(2):  # the second from the cache

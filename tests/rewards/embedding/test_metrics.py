@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -114,13 +113,6 @@ def test_other_options_keep_identity(tiny_encoder: Path, name: str, entropy: boo
     assert reward(["the cat sleeps"], [["the cat sleeps"]])[0] == pytest.approx(1.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["sbert", "cka", "moverscore", "bertscore"])
-def test_no_text_beats_the_text_itself(tiny_encoder: Path, name: str) -> None:
-    others = [f"the {word} {verb}" for word in ("cat", "dog", "river") for verb in ("runs", "falls", "sleeps .")]
-    reward = made(tiny_encoder, name)
-    assert (reward(others, [["the storm falls"]] * len(others)) < 1.0).all()
-
-
 @pytest.mark.parametrize(("name", "centering"), each_with_each_centering())
 def test_nothing_to_score(tiny_encoder: Path, name: str, centering: str) -> None:
     reward = made(tiny_encoder, name, centering=centering)
@@ -139,30 +131,15 @@ def test_one_token_vanishes_under_sentence_centering(tiny_encoder: Path) -> None
     assert made(tiny_encoder).undefined("cat runs", ["dog"]) is None
 
 
-@pytest.mark.parametrize(("name", "centering"), each_with_each_centering())
-def test_alone_or_together(tiny_encoder: Path, name: str, centering: str) -> None:
-    reward = made(tiny_encoder, name, centering=centering)
-    together = reward(*PAIRS)
-    alone = np.concatenate([reward([text], [refs]) for text, refs in zip(*PAIRS, strict=True)])
-    if centering == "batch":  # the declared exception
-        assert not np.allclose(together, alone, equal_nan=True)
-    else:
-        np.testing.assert_allclose(together, alone, atol=1e-6)
-
-
 def test_batch_centering_shares_means_in_runs_of_32(tiny_encoder: Path) -> None:
     reward = made(tiny_encoder, centering="batch")
+    alone = np.concatenate([reward([text], [refs]) for text, refs in zip(*PAIRS, strict=True)])
+    assert not np.allclose(reward(*PAIRS), alone, equal_nan=True)
     candidates = [" ".join([["cat", "dog", "river", "storm", "mayor"][place % 5], "runs"]) for place in range(40)]
     references = [["the red house"] for _ in candidates]
     whole = reward(candidates, references)
     np.testing.assert_allclose(whole[:32], reward(candidates[:32], references[:32]), atol=1e-6)
     np.testing.assert_allclose(whole[32:], reward(candidates[32:], references[32:]), atol=1e-6)
-
-
-def test_the_best_reference_counts(tiny_encoder: Path) -> None:
-    reward = made(tiny_encoder)
-    separate = reward(["the cat sleeps"] * 2, [["a storm"], ["the dog sleeps"]])
-    assert reward(["the cat sleeps"], [["a storm", "the dog sleeps", ""]])[0] == pytest.approx(separate.max(), abs=1e-6)
 
 
 def test_corpus_mean_from_texts_file_and_saved(tiny_encoder: Path, tmp_path: Path) -> None:
@@ -292,47 +269,6 @@ def test_an_idf_of_another_encoder_or_of_something_else(tiny_encoder: Path, tmp_
         made(tiny_encoder, "bertscore", idf=str(tmp_path / "mean.npz"))(*PAIRS)
 
 
-@pytest.mark.parametrize("name", FAMILY)
-def test_pickled_and_unchanged(tiny_encoder: Path, name: str) -> None:
-    reward = made(tiny_encoder, name, **({} if name == "sbert" else {"centering": "dimension"}))
-    candidates, references = [*PAIRS[0]], [[*texts] for texts in PAIRS[1]]
-    expected = reward(candidates, references)
-    assert (candidates, references) == PAIRS
-    again = pickle.loads(pickle.dumps(reward))
-    np.testing.assert_array_equal(again(candidates, references), expected)
-    assert again.signature == reward.signature
-
-
-WEIRD = {
-    "emoji": "\U0001f600 \U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f",
-    "chinese": "\u5e02\u957f\u6253\u5f00\u4e86\u6865",
-    "right to left": "\u0627\u0644\u0642\u0637 \u202e\u05d7\u05ea\u05d5\u05dc",
-    "control": "\x00\x07 cat \x1b[31m",
-    "surrogate": "cat \udc80 dog \ud83d",
-    "zero width": "\u200b\u200d",
-    "one letter": "a",
-    "long": "the cat runs " * 500,
-}
-
-
-@pytest.mark.parametrize("name", FAMILY)
-def test_weird_texts_have_a_number_or_a_reason(tiny_encoder: Path, name: str) -> None:
-    reward = made(tiny_encoder, name)
-    for text in WEIRD.values():
-        for candidate, reference in ((text, "the storm falls"), ("the storm falls", text)):
-            score = reward([candidate], [[reference]])[0]
-            assert np.isnan(score) == (reward.undefined(candidate, [reference]) is not None)
-            assert not np.isinf(score)
-    assert reward.undefined("cat", [WEIRD["zero width"]]) == "its reference has no token for this encoder"
-
-
-@pytest.mark.slow
-def test_two_texts_of_ten_thousand_words(tiny_encoder: Path) -> None:
-    long = "the cat runs " * 3334
-    for name in ("sbert", "cka", "bertscore", "trwmd", "twmd"):
-        assert made(tiny_encoder, name)([long], [[long]])[0] == pytest.approx(1.0, abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("name", "options", "part"),
     [
@@ -349,8 +285,8 @@ def test_two_texts_of_ten_thousand_words(tiny_encoder: Path) -> None:
         ("bertscore", {"language": "en"}, "baseline of rescale=FILE"),
         ("bertscore", {"rescale": "nowhere.json"}, "rlsum baseline"),
         ("moverscore", {"idf": "references"}, "variant=v1 and v2"),
-        ("moverscore", {"variant": "v2", "n_gram": 2}, "single tokens"),
-        ("moverscore", {"variant": "v1", "n_gram": 0}, "1 or more"),
+        ("moverscore", {"variant": "v2", "n_gram": 2}, "n_gram=2 applies to variant=v1 only"),
+        ("moverscore", {"variant": "v1", "n_gram": 0}, "n_gram=0 must be >= 1"),
         ("moverscore", {"variant": "v1", "centering": "dimension"}, "centering, .* variant=v1"),
     ],
 )
@@ -359,43 +295,11 @@ def test_wrong_options_are_errors_before_loading(tiny_encoder: Path, name: str, 
         rewards.load(name, encoder=str(tiny_encoder), **options)
 
 
-SHARED_CHOICES: list[dict] = [
-    {},
-    {"layer": 1},
-    {"layer": "1-2"},
-    {"centering": "dimension"},
-    {"special_tokens": "none"},
-    {"special_tokens": "all"},
-    {"long_texts": "truncate"},
-]
-OWN_CHOICES: dict[str, list[dict]] = {
-    "sbert": [{"normalize": "none"}],
-    "cka": [{"normalize": "none"}],
-    "moverscore": [
-        {"variant": "v1"},
-        {"variant": "v2"},
-        {"variant": "v1", "n_gram": 2},
-        {"variant": "v2", "stopwords": "spacy"},
-        {"variant": "v2", "idf": "references"},
-    ],
-    "bertscore": [{"direction": "recall"}, {"idf": "references"}, {"special_tokens": "first"}],
-    "trwmd": [{"temperature": 0.5}, {"temperature": 0}, {"direction": "recall"}, {"entropy": True}],
-    "twmd": [{"temperature": 0.5}, {"temperature": 0}, {"direction": "recall"}, {"entropy": True}, {"iterations": 2}],
-}
-
-
-@pytest.mark.parametrize("name", FAMILY)
-def test_the_signature_names_every_choice(tiny_encoder: Path, name: str) -> None:
-    choices = SHARED_CHOICES + OWN_CHOICES[name]
-    signatures = [made(tiny_encoder, name, **choice).signature for choice in choices]
-    assert len(set(signatures)) == len(choices)
-    assert "window:20-5" in signatures[0]
-    assert "window:truncate-20" in signatures[6]
-
-
 def test_equal_signatures_for_the_same_thing_written_otherwise(tiny_encoder: Path) -> None:
     signature = made(tiny_encoder).signature
     assert made(tiny_encoder, special_tokens="first").signature == signature
     assert made(tiny_encoder, layer=2, temperature=0.02).signature == signature
+    assert "window:20-5" in signature
+    assert "window:truncate-20" in made(tiny_encoder, long_texts="truncate").signature
     assert "temperature:0.1|" in made(tiny_encoder, centering="batch").signature
     assert "temperature:0.15|" in made(tiny_encoder, "trwmd", centering="corpus").signature

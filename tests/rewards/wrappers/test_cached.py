@@ -2,17 +2,14 @@ from __future__ import annotations
 
 import pickle
 import sqlite3
-import sys
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pytest
+from awkward import Counting
 
 import rewards
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
-from awkward import Counting
 
 
 def cached(inner: Counting, **options: object) -> rewards.Reward:
