@@ -33,8 +33,8 @@ BLOCK = re.compile(
 SMALL = "data.train_limit=20 data.valid_limit=4 training.batch_size=4 training.validate_decoded=2".split()  # noqa: SIM905
 SHORT = {  # what a command gets beside what is printed
     "train": [*SMALL, "training.steps=2", "training.validate_every=2"],
-    "generate": ["--beam", "1", "--limit", "12"],
-    "data simulate": ["--train", "60", "--valid", "12", "--test", "12"],
+    "generate": ["--beam", "1", "--limit", "12", "--overwrite"],
+    "data simulate": ["--train", "60", "--valid", "12", "--test", "12", "--overwrite"],
     "compare": [
         *("seeds=[1]", "controls=[none]", "decoding.beam.beam=1", "cell.objective.samples=2"),
         *("start.model.embedding=8", "start.model.hidden=8"),
