@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from human_eval.answers import KINDS, LETTERS, PAIR
 from human_eval.criteria import (
@@ -33,7 +36,7 @@ from human_eval.parsing import read_text
 from human_eval.study import TASK_KINDS, Criterion, Enrolment, Study, StudyError, StudyKey
 from human_eval.training import read_training
 from rewards.text.cleaning import clean as cleaned
-from rlsum.cli.options import ArticleColumn, ArticleFile
+from rlsum.cli.options import ArticleColumn, ArticleFile, with_options
 from rlsum.data.articles import Articles
 from rlsum.errors import UserError
 from rlsum.scoring.debris import Survey
@@ -42,83 +45,80 @@ READ = "judges read it: --clean leaves it out"
 MIXED_ALONE = 6  # checks with shuffled words in a booklet that can have no others
 
 
+Answers = Annotated[
+    str,
+    typer.Option(
+        help=f"What judges answer: {', '.join(KINDS)}. -bad: also that both are bad. Those that are not about a pair "
+        "show up to five systems at once."
+    ),
+]
+Clean = Annotated[
+    bool,
+    typer.Option("--clean", help="Show summaries without thinking blocks, special tokens, HTML, Markdown, preambles."),
+]
+Normalise = Annotated[
+    bool,
+    typer.Option("--normalise", help="Write all summaries in one form: a paragraph, usual punctuation, same case."),
+]
+Key = Annotated[
+    Path | None, typer.Option(metavar="KEY.json", help="File for the secret key (default: key.json in the study).")
+]
+
+
+@dataclass(frozen=True)
+class Building:
+    """What judges read, how much they judge, and how it is checked that they read."""
+
+    baseline: str | None = None
+    """system to compare with each other one; default: compare all pairs"""
+    items: int | None = None
+    """articles, sampled from those that all systems have; default: 100, or all if fewer"""
+    judges: int = design.StudyDesign.judges
+    """judges of each pair on each article"""
+    booklet: int = design.StudyDesign.booklet
+    """most pairs for a judge, without checks; no two of one article"""
+    criteria: Path | None = None
+    """YAML or JSON list of {id, question, help, answers}; default: four standard criteria"""
+    title: str | None = None
+    """title that judges read"""
+    instructions: Path | None = None
+    """text file with the instructions that judges read"""
+    consent: Path | None = None
+    """text file with what judges agree to before they begin"""
+    about: Path | None = None
+    """YAML or JSON list of questions about the judge: {id, question, choices, screen_out}"""
+    marking: str | None = None
+    """judges mark errors: 'standard' categories, or a YAML or JSON list of {id, label, help, whole}; without
+    ``criteria`` they do nothing else"""
+    training: Path | None = None
+    """YAML or JSON {pass_mark, attempts, tasks}: practice tasks with known answers, for the app"""
+    language: str = "en"
+    """language of the judge's pages: en, de, or a YAML file {language, texts}"""
+    identical: int | None = None
+    """checks per booklet that show the same summary twice; default: 2; 0 without ties"""
+    shuffled: int | None = None
+    """checks per booklet that show a summary and its shuffled words; default: 3, or 6 without ties; fewer where few
+    articles have an output that is long enough"""
+    swapped: int = 0
+    """checks per booklet that repeat a pair with its sides swapped"""
+    spare: int = 0
+    """further booklets, for those of judges who will be excluded (see `plan --excluded`)"""
+    seed: int | None = Field(default=None, ge=0)
+    """seed, which must stay secret because it unblinds; default: random"""
+
+
+@with_options(Building)
 def build(
+    *,
     outputs: Annotated[list[Path], typer.Argument(help="Outputs of one or more systems each: records, or lines.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the study into; must be new or empty.")],
     articles: ArticleFile = None,
     article_column: ArticleColumn = None,
-    baseline: Annotated[
-        str | None, typer.Option(help="System to compare with each other one (default: compare all pairs).")
-    ] = None,
-    items: Annotated[
-        int | None,
-        typer.Option(help="Articles, sampled from those that all systems have (default: 100, or all if fewer)."),
-    ] = None,
-    judges: Annotated[int, typer.Option(help="Judges of each pair on each article.")] = 3,
-    booklet: Annotated[int, typer.Option(help="Most pairs for a judge, without checks; no two of one article.")] = 20,
-    criteria: Annotated[
-        Path | None,
-        typer.Option(help="YAML or JSON list of {id, question, help, answers} (default: four standard criteria)."),
-    ] = None,
-    answers: Annotated[
-        str,
-        typer.Option(
-            help=f"What judges answer: {', '.join(KINDS)}. -bad: also that both are bad. Those that are not about a "
-            "pair show up to five systems at once."
-        ),
-    ] = "pair",
-    title: Annotated[str | None, typer.Option(help="Title that judges read.")] = None,
-    instructions: Annotated[Path | None, typer.Option(help="Text file with the instructions that judges read.")] = None,
-    consent: Annotated[Path | None, typer.Option(help="Text file with what judges agree to before they begin.")] = None,
-    about: Annotated[
-        Path | None,
-        typer.Option(help="YAML or JSON list of questions about the judge: {id, question, choices, screen_out}."),
-    ] = None,
-    marking: Annotated[
-        str | None,
-        typer.Option(
-            help="Judges mark errors: 'standard' categories, or a YAML or JSON list of {id, label, help, whole}. "
-            "Without --criteria they do nothing else."
-        ),
-    ] = None,
-    training: Annotated[
-        Path | None,
-        typer.Option(help="YAML or JSON {pass_mark, attempts, tasks}: practice tasks with known answers, for the app."),
-    ] = None,
-    language: Annotated[
-        str, typer.Option(help="Language of the judge's pages: en, de, or a YAML file {language, texts}.")
-    ] = "en",
-    identical: Annotated[
-        int | None,
-        typer.Option(help="Checks per booklet that show the same summary twice (default: 2; 0 without ties)."),
-    ] = None,
-    shuffled: Annotated[
-        int | None,
-        typer.Option(
-            help="Checks per booklet that show a summary and its shuffled words (default: 3, or 6 without ties; fewer "
-            "where few articles have an output that is long enough)."
-        ),
-    ] = None,
-    swapped: Annotated[int, typer.Option(help="Checks per booklet that repeat a pair with its sides swapped.")] = 0,
-    spare: Annotated[
-        int, typer.Option(help="Further booklets, for those of judges who will be excluded (see `plan --excluded`).")
-    ] = 0,
-    clean: Annotated[
-        bool,
-        typer.Option(
-            "--clean", help="Show summaries without thinking blocks, special tokens, HTML, Markdown, preambles."
-        ),
-    ] = False,
-    normalise: Annotated[
-        bool,
-        typer.Option("--normalise", help="Write all summaries in one form: a paragraph, usual punctuation, same case."),
-    ] = False,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed, which must stay secret because it unblinds (default: random).")
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option(metavar="KEY.json", help="File for the secret key (default: key.json in the study).")
-    ] = None,
+    how: Building,
+    answers: Answers = PAIR,
+    clean: Clean = False,
+    normalise: Normalise = False,
+    key: Key = None,
 ) -> None:
     """Build a blind study in which judges compare summaries of an article by several criteria.
 
@@ -137,27 +137,20 @@ def build(
     """
     key = key or out / "key.json"
     check_destinations(out, key)
-    asked = _criteria(answers, criteria, marking)
-    joined = None if articles is None else Articles.read(articles, article_column)
-    aligned = read_aligned(outputs, joined)
+    asked = _criteria(answers, how)
+    aligned = read_aligned(outputs, None if articles is None else Articles.read(articles, article_column))
     survey = Survey.of((*written, ()) for texts in aligned.candidates.values() for written in texts.items())
     aligned = _clean(aligned, survey) if clean else aligned
     aligned = normalised(aligned) if normalise else aligned
     texts = design.texts_at_once(aligned.systems, asked)
-    asked = standard(answers, texts).criteria if asked and criteria is None else asked
-    wording = _wording(title, instructions, asked, texts, consent, about, language, training, marking)
-    if language != "en" and (instructions is None or criteria is None):
+    asked = standard(answers, texts).criteria if asked and how.criteria is None else asked
+    wording = _wording(how, asked, texts)
+    if how.language != "en" and (how.instructions is None or how.criteria is None):
         typer.echo("Warning: the standard instructions and criteria are English; give --instructions and --criteria")
-    # Careful judges may miss an error in one of two equal texts.
-    ties = bool(asked) and all(criterion.kind.can_tie(2) for criterion in asked)
-    usual = design.StudyDesign.identical if ties else 0
-    equal = _number("identical", identical, usual, len(aligned.articles), "outputs")
-    usual = design.StudyDesign.shuffled if ties else MIXED_ALONE
-    words = f"an output of {SHUFFLED_WORDS} different words"
-    mixed = _number("shuffled", shuffled, usual, articles_to_shuffle(aligned), words)
-    checks = equal, mixed, swapped
-    sizes = design.StudyDesign(_items(items, aligned), baseline, judges, booklet, *checks, spare)
-    seed = secrets.randbits(63) if seed is None else seed  # it unblinds a study, so it must be unpredictable
+    sizes = design.StudyDesign(
+        _items(how.items, aligned), how.baseline, how.judges, how.booklet, *_checks(how, asked, aligned), how.spare
+    )
+    seed = secrets.randbits(63) if how.seed is None else how.seed  # it unblinds a study, so it must be unpredictable
     built, secret = design.build(aligned, sizes, wording, seed)
     save(out, built, key, secret)
     for note in survey.sentences(clean, READ):
@@ -181,6 +174,17 @@ def _items(given: int | None, aligned: AlignedOutputs) -> int:
     return len(aligned.articles)
 
 
+def _checks(how: Building, asked: Sequence[Criterion], aligned: AlignedOutputs) -> tuple[int, int, int]:
+    """The numbers of checks with identical texts, shuffled words and swapped sides."""
+    # Careful judges may miss an error in one of two equal texts.
+    ties = bool(asked) and all(criterion.kind.can_tie(2) for criterion in asked)
+    usual = design.StudyDesign.identical if ties else 0
+    identical = _number("identical", how.identical, usual, len(aligned.articles), "outputs")
+    usual = design.StudyDesign.shuffled if ties else MIXED_ALONE
+    words = f"an output of {SHUFFLED_WORDS} different words"
+    return identical, _number("shuffled", how.shuffled, usual, articles_to_shuffle(aligned), words), how.swapped
+
+
 def _number(kind: str, given: int | None, usual: int, articles: int, needs: str) -> int:
     """The number of checks of a kind: as given, else as usual, but no more than the articles that they can be on."""
     if given is not None or articles >= usual:
@@ -190,48 +194,38 @@ def _number(kind: str, given: int | None, usual: int, articles: int, needs: str)
     return articles
 
 
-def _criteria(answers: str, path: Path | None, marking: str | None) -> tuple[Criterion, ...]:
+def _criteria(answers: str, how: Building) -> tuple[Criterion, ...]:
     """The criteria of a file, or the standard ones, for a kind of answers; none if errors are marked instead."""
     if answers not in KINDS:
         raise StudyError(f"--answers {answers}: expected one of {', '.join(KINDS)}")
-    if path is None and marking and answers != PAIR:
+    if how.criteria is not None:
+        return read_criteria(how.criteria, answers)
+    if how.marking and answers != PAIR:
         raise StudyError(f"--answers {answers}: with --marking there are no questions; give them with --criteria")
-    if path is None:
-        return () if marking else standard(answers, 2).criteria
-    return read_criteria(path, answers)
+    return () if how.marking else standard(answers, 2).criteria
 
 
-def _wording(
-    title: str | None,
-    instructions: Path | None,
-    criteria: tuple[Criterion, ...],
-    texts: int,
-    consent: Path | None,
-    about: Path | None,
-    language: str,
-    training: Path | None,
-    marking: str | None,
-) -> StudyWording:
-    given: dict[str, Any] = {"criteria": criteria}
-    if marking is not None:
-        given |= {"marking": read_marking(marking), "title": MARKING_TITLE, "instructions": MARKING_INSTRUCTIONS}
-    else:
-        given["title"] = standard(criteria[0].answers, texts).title
-        given["instructions"] = usual(criteria, texts)
-    if title is not None:
-        if not title.strip():
-            raise UserError(f"--title {title!r}: is empty; leave it out for the usual title")
-        given["title"] = title
-    if instructions is not None:
-        given["instructions"] = read_text("--instructions", instructions)
-    questions = () if about is None else read_questions(about)
-    given["enrolment"] = Enrolment("" if consent is None else read_consent(consent), questions)
-    if training is not None:
-        given["training"] = read_training(training, criteria, given.get("marking"))
-    given["interface"] = interface = read_interface(language)
+def _wording(how: Building, criteria: tuple[Criterion, ...], texts: int) -> StudyWording:
+    marking = None if how.marking is None else read_marking(how.marking)
+    title, asks = MARKING_TITLE, MARKING_INSTRUCTIONS
+    if marking is None:
+        title, asks = standard(criteria[0].answers, texts).title, usual(criteria, texts)
+    if how.title is not None and not how.title.strip():
+        raise UserError(f"--title {how.title!r}: is empty; leave it out for the usual title")
+    consent = "" if how.consent is None else read_consent(how.consent)
+    interface = read_interface(how.language)
+    wording = StudyWording(
+        how.title or title,
+        asks if how.instructions is None else read_text("--instructions", how.instructions),
+        criteria,
+        Enrolment(consent, () if how.about is None else read_questions(how.about)),
+        interface,
+        None if how.training is None else read_training(how.training, criteria, marking),
+        marking,
+    )
     if lacking := untranslated(interface):
         typer.echo(f"Warning: {len(lacking)} texts of judges' pages stay English, such as {lacking[0]!r}")
-    return StudyWording(**given)
+    return wording
 
 
 def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key_path: Path) -> None:
@@ -251,7 +245,7 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
     for giveaway in giveaways(aligned):
         mend = "; --normalise removes this" if giveaway.trait in NORMALISED else ""
         typer.echo(f"Warning: judges can tell systems apart: {giveaway}{mend}")
-    typer.echo(_checks(study, key))
+    typer.echo(_kept_by_checks(study, key))
     sizes = [len(booklet) for booklet in study.booklets]
     judged = [task.item for task in study.tasks if key.tasks[task.id].kind == "pair"]
     spare = len(study.articles) - len(set(judged))
@@ -263,7 +257,7 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
     typer.echo(f"{key_path}: the key, which only `rlsum human-eval analyse` needs; keep it secret")
 
 
-def _checks(study: Study, key: StudyKey) -> str:
+def _kept_by_checks(study: Study, key: StudyKey) -> str:
     """What the checks of a booklet do to judges who read and to judges who do not."""
     booklets = [Counter(key.tasks[task.id].kind for task in booklet) for booklet in study.booklets]
     counts = {str(kind): min(tasks[kind] for tasks in booklets) for kind in TASK_KINDS if kind != "pair"}

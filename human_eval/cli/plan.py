@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 from rich.console import Console
 
+from human_eval.answers import PAIR
 from human_eval.formatting import counted, percentage
-from rlsum.cli.options import Overwrite
+from rlsum.cli.options import Overwrite, with_options
 from rlsum.errors import UserError
 from rlsum.files import check_folder
 from rlsum.pages.terminal import show
@@ -21,65 +24,75 @@ if TYPE_CHECKING:
 FILES = ("plan.json", "preregistration.md", "power.png")
 
 
+@dataclass(frozen=True)
+class Planning:
+    """What a study is to detect, and what is assumed of votes and people."""
+
+    preference: float = 0.6
+    """preference to detect: .6 means 60 to 40 among votes for one of the two systems"""
+    ties: float | None = None
+    """share of votes for no difference; default: 0"""
+    correlation: float | None = None
+    """correlation of votes on an item; default: .3"""
+    spread: float | None = None
+    """standard deviation of the judges' own shares of a system; default: that of the pilot, or .1"""
+    pilot: Path | None = Field(default=None, title="RESULTS.json")
+    """an earlier analysis; sets ties, correlation and spread"""
+    assumptions: Path | None = Field(default=None, title="TABLE.csv")
+    """one row a scenario; columns scenario, preference, ties, correlation, spread, judges. The study is planned for the
+    first row. Options or the pilot give empty cells"""
+    judges: int = 3
+    """judges per item"""
+    booklet: int = 20
+    """most pairs for one judge, as in `build`"""
+    about: str = "judges like these"
+    """whom the verdict is about: 'judges like these', or 'these judges' alone"""
+    items: int | None = None
+    """items; default: the fewest that reach the power"""
+    power: float = 0.8
+    """probability of detecting the preference"""
+    alpha: float = 0.05
+    """significance level of the test"""
+    pairs: int = 1
+    """pairs of systems compared on the primary criterion"""
+    answers: str = PAIR
+    """what judges answer, as in `build`"""
+    texts: int = 2
+    """systems shown at once, up to 5 where answers are not about a pair"""
+    primary: str = "overall"
+    """primary criterion"""
+    criteria: str = "non-redundancy,coherence,focus,overall"
+    """all criteria, separated by commas"""
+    max_failed: float | None = None
+    """exclude judges who fail more than this share of checks; default: as `build` states"""
+    min_seconds: float = 0.0
+    """exclude judges whose median time per task is below this"""
+    attrition: float = 0.0
+    """share of people who begin and do not finish, or fail a training round"""
+    excluded: float = 0.0
+    """share of people who finish and whom the rules will exclude"""
+    minutes: float = 3.0
+    """minutes of a task: an article, two summaries and the answers"""
+    checks: int = 5
+    """checks for each person, as in `build`"""
+    pay: float | None = None
+    """pay an hour, in any currency"""
+    fee: float = 0.0
+    """what a platform adds, as a share of the pay, such as 0.33"""
+    draws: int = Field(default=2_000, ge=100)
+    """simulated studies for each number of items and judges"""
+    seed: int = Field(default=0, ge=0)
+    """seed of the simulation"""
+
+
+@with_options(Planning)
 def plan(
+    *,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for plan.json, preregistration.md, power.png.")
     ],
-    preference: Annotated[
-        float, typer.Option(help="Preference to detect: .6 means 60 to 40 among votes for one of the two systems.")
-    ] = 0.6,
-    ties: Annotated[float | None, typer.Option(help="Share of votes for no difference (default: 0).")] = None,
-    correlation: Annotated[float | None, typer.Option(help="Correlation of votes on an item (default: .3).")] = None,
-    spread: Annotated[
-        float | None,
-        typer.Option(
-            help="Standard deviation of the judges' own shares of a system (default: that of the pilot, or .1)."
-        ),
-    ] = None,
-    pilot: Annotated[
-        Path | None,
-        typer.Option(metavar="RESULTS.json", help="An earlier analysis; sets ties, correlation and spread."),
-    ] = None,
-    table: Annotated[
-        Path | None,
-        typer.Option(
-            "--assumptions",
-            metavar="TABLE.csv",
-            help="One row per scenario; columns scenario, preference, ties, correlation, spread, judges. It is planned "
-            "for the first row. Options or the pilot give empty cells.",
-        ),
-    ] = None,
-    judges: Annotated[int, typer.Option(help="Judges per item.")] = 3,
-    booklet: Annotated[int, typer.Option(help="Most pairs for one judge, as in `build`.")] = 20,
-    about: Annotated[
-        str, typer.Option(help="Whom the verdict is about: 'judges like these', or 'these judges' alone.")
-    ] = "judges like these",
-    items: Annotated[int | None, typer.Option(help="Items (default: the fewest that reach the power).")] = None,
-    power: Annotated[float, typer.Option(help="Probability of detecting the preference.")] = 0.8,
-    alpha: Annotated[float, typer.Option(help="Significance level of the test.")] = 0.05,
-    pairs: Annotated[int, typer.Option(help="Pairs of systems compared on the primary criterion.")] = 1,
-    answers: Annotated[str, typer.Option(help="What judges answer, as in `build`.")] = "pair",
-    texts: Annotated[int, typer.Option(help="Systems shown at once, up to 5 where answers are not about a pair.")] = 2,
-    primary: Annotated[str, typer.Option(help="Primary criterion.")] = "overall",
-    criteria: Annotated[
-        str, typer.Option(help="All criteria, separated by commas.")
-    ] = "non-redundancy,coherence,focus,overall",
-    max_failed: Annotated[
-        float | None,
-        typer.Option(help="Exclude judges who fail more than this share of checks (default: as `build` states)."),
-    ] = None,
-    min_seconds: Annotated[float, typer.Option(help="Exclude judges whose median time per task is below this.")] = 0.0,
-    attrition: Annotated[
-        float, typer.Option(help="Share of people who begin and do not finish, or fail a training round.")
-    ] = 0.0,
-    excluded: Annotated[float, typer.Option(help="Share of people who finish and whom the rules will exclude.")] = 0.0,
-    minutes: Annotated[float, typer.Option(help="Minutes of a task: an article, two summaries and the answers.")] = 3.0,
-    checks: Annotated[int, typer.Option(help="Checks for each person, as in `build`.")] = 5,
-    pay: Annotated[float | None, typer.Option(help="Pay an hour, in any currency.")] = None,
-    fee: Annotated[float, typer.Option(help="What a platform adds, as a share of the pay, such as 0.33.")] = 0.0,
+    how: Planning,
     overwrite: Overwrite = False,
-    draws: Annotated[int, typer.Option(min=100, help="Simulated studies for each number of items and judges.")] = 2_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
 ) -> None:
     """Compute how many items and judges detect a given preference, and write a pre-registration.
 
@@ -109,20 +122,21 @@ def plan(
     from human_eval.statistics.exclusion import ExclusionRules
 
     check_folder("out", out, FILES, overwrite)
-    names = [name.strip() for name in criteria.split(",") if name.strip()]
-    if primary not in names:
-        raise UserError(f"--primary {primary}: not one of --criteria {', '.join(names)}")
-    effort = Effort(attrition, excluded, minutes, checks, pay, fee)
-    rules = ExclusionRules(max_failed=max_failed, min_seconds=min_seconds)
-    assumptions, source = _assumed(preference, ties, correlation, spread, pilot, primary)
-    scenarios = () if table is None else read_scenarios(table, assumptions, judges)
-    if scenarios:
-        first = scenarios[0]
-        assumptions, judges = first.assumptions, first.judges
-        source = f"{first.name}, the first of the scenarios" + (f"; {source}" if pilot else "")
-    asked = cast(About, about), answers, texts
-    design = PlannedDesign(primary, pairs, judges, items, power, alpha, rules, booklet, *asked)
-    planned = make(design, assumptions, scenarios, effort=effort, source=source, draws=draws, seed=seed)
+    names = [name.strip() for name in how.criteria.split(",") if name.strip()]
+    if how.primary not in names:
+        raise UserError(f"--primary {how.primary}: not one of --criteria {', '.join(names)}")
+    effort = Effort(how.attrition, how.excluded, how.minutes, how.checks, how.pay, how.fee)
+    assumptions, source = _assumed(how)
+    judges, scenarios = how.judges, ()
+    if how.assumptions is not None:
+        scenarios = read_scenarios(how.assumptions, assumptions, judges)
+        assumptions, judges = scenarios[0].assumptions, scenarios[0].judges
+        source = f"{scenarios[0].name}, the first of the scenarios" + (f"; {source}" if how.pilot else "")
+    rules = ExclusionRules(max_failed=how.max_failed, min_seconds=how.min_seconds)
+    asked = cast(About, how.about), how.answers, how.texts
+    sizes = how.primary, how.pairs, judges, how.items, how.power, how.alpha
+    design = PlannedDesign(*sizes, rules, how.booklet, *asked)
+    planned = make(design, assumptions, scenarios, effort=effort, source=source, draws=how.draws, seed=how.seed)
     out.mkdir(parents=True, exist_ok=True)
     write_plan(out / "plan.json", planned)
     (out / "preregistration.md").write_text(preregistration(planned, names), encoding="utf-8")
@@ -130,23 +144,18 @@ def plan(
     _report(planned, out)
 
 
-def _assumed(
-    preference: float,
-    ties: float | None,
-    correlation: float | None,
-    spread: float | None,
-    pilot: Path | None,
-    primary: str,
-) -> tuple[Assumptions, str]:
+def _assumed(how: Planning) -> tuple[Assumptions, str]:
+    """The assumptions, and where they come from in words."""
     from human_eval.planning.plan import SPREAD, from_pilot
     from human_eval.planning.simulation import Assumptions
 
-    if pilot is None:
-        correlation, spread = 0.3 if correlation is None else correlation, SPREAD if spread is None else spread
-        return Assumptions(preference, ties or 0.0, correlation, spread), "assumed"
-    if ties is not None or correlation is not None:
+    if how.pilot is None:
+        correlation = 0.3 if how.correlation is None else how.correlation
+        spread = SPREAD if how.spread is None else how.spread
+        return Assumptions(how.preference, how.ties or 0.0, correlation, spread), "assumed"
+    if how.ties is not None or how.correlation is not None:
         raise UserError("--ties, --correlation: --pilot already gives them; leave out these options, or --pilot")
-    return from_pilot(pilot, primary, preference, spread)
+    return from_pilot(how.pilot, how.primary, how.preference, how.spread)
 
 
 def _report(planned: StudyPlan, out: Path) -> None:
