@@ -164,6 +164,11 @@ class Study:
     training: Training | None = None
     marking: Marking | None = None
 
+    @cached_property
+    def kinds(self) -> dict[str, AnswerKind]:
+        """Criterion -> kind of its answers."""
+        return {criterion.id: criterion.kind for criterion in self.criteria}
+
     @property
     def asked(self) -> tuple[str, ...]:
         """What a complete response answers: the criteria, and errors if they are marked."""

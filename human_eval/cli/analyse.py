@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 from rich.console import Console
 
 from human_eval.cli.arguments import StudyFolder
-from rlsum.cli.options import Overwrite
+from rlsum.cli.options import Overwrite, with_options
 from rlsum.errors import UserError
 from rlsum.files import check_folder
 from rlsum.pages.terminal import show
@@ -18,33 +20,38 @@ if TYPE_CHECKING:
     from human_eval.statistics.analysis import AnalysisSettings
 
 
+@dataclass(frozen=True)
+class Analysing:
+    """The choices of an analysis. None: not given."""
+
+    key: Path | None = Field(default=None, title="KEY.json")
+    """the key; default: key.json in STUDY"""
+    plan: Path | None = Field(default=None, title="PLAN.json")
+    """file that `plan` wrote; sets primary, alpha and exclusions"""
+    scores: list[Path] | None = Field(default=None, title="SCORED.jsonl")
+    """outputs scored by `rlsum score`, ideally the whole test set; repeatable"""
+    primary: str | None = None
+    """criterion fixed beforehand; default: none, one family"""
+    alpha: float | None = None
+    """significance level; default: .05"""
+    max_failed: float | None = None
+    """exclude judges who failed more than this share of checks; default: as `build` states"""
+    min_seconds: float | None = None
+    """exclude judges whose median time per task is below this; default: 0, nobody"""
+    resamples: int = Field(default=10_000, ge=1)
+    """resamples of intervals, sign flips of tests"""
+    seed: int = Field(default=0, ge=0)
+    """seed of intervals and p-values"""
+
+
+@with_options(Analysing)
 def analyse(
+    *,
     study: StudyFolder,
     judgments: Annotated[Path, typer.Argument(metavar="JUDGMENTS.jsonl", help="File that `collect` wrote.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the verdict in all formats.")],
-    key: Annotated[Path | None, typer.Option(metavar="KEY.json", help="The key (default: key.json in STUDY).")] = None,
-    plan: Annotated[
-        Path | None,
-        typer.Option(metavar="PLAN.json", help="File that `plan` wrote; sets primary, alpha and exclusions."),
-    ] = None,
-    scores: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="SCORED.jsonl", help="Outputs scored by `rlsum score`, ideally the whole test set; repeatable."
-        ),
-    ] = None,
-    primary: Annotated[str | None, typer.Option(help="Criterion fixed beforehand (default: none, one family).")] = None,
-    alpha: Annotated[float | None, typer.Option(help="Significance level (default: .05).")] = None,
-    max_failed: Annotated[
-        float | None,
-        typer.Option(help="Exclude judges who failed more than this share of checks (default: as `build` states)."),
-    ] = None,
-    min_seconds: Annotated[
-        float | None, typer.Option(help="Exclude judges whose median time per task is below this (default: 0, nobody).")
-    ] = None,
+    how: Analysing,
     overwrite: Overwrite = False,
-    resamples: Annotated[int, typer.Option(min=1, help="Resamples of intervals, sign flips of tests.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and p-values.")] = 0,
 ) -> None:
     """Unblind a study and report which system judges prefer, with intervals and tests.
 
@@ -66,25 +73,26 @@ def analyse(
     from human_eval.statistics.unblind import read_votes
 
     check_folder("out", out, FILES, overwrite)
-    given = {"primary": primary, "alpha": alpha, "max_failed": max_failed, "min_seconds": min_seconds}
-    settings = _settings(plan, {name: value for name, value in given.items() if value is not None}, resamples, seed)
-    votes = read_votes(study, judgments, key or study)
-    analysis = analyse(votes, settings, read_scores(scores, votes.systems) if scores else None)
+    settings = _settings(how)
+    votes = read_votes(study, judgments, how.key or study)
+    analysis = analyse(votes, settings, read_scores(how.scores, votes.systems) if how.scores else None)
     write_card(analysis, out)
     show(summary(analysis), Console())
     typer.echo(f"{out}: verdict.html, and the verdict as Markdown, LaTeX, CSV, JSON and PNG")
 
 
-def _settings(plan: Path | None, given: dict[str, Any], resamples: int, seed: int) -> AnalysisSettings:
-    """Settings from the plan, or from the options ``given``; both together are refused as ambiguous."""
+def _settings(how: Analysing) -> AnalysisSettings:
+    """Settings from the plan, or from the options; both together are refused as ambiguous."""
     from human_eval.planning.plan import settings_of
     from human_eval.statistics.analysis import AnalysisSettings
     from human_eval.statistics.exclusion import ExclusionRules
 
-    if plan is not None:
+    names = ("primary", "alpha", "max_failed", "min_seconds")
+    given: dict[str, Any] = {name: value for name in names if (value := getattr(how, name)) is not None}
+    if how.plan is not None:
         if given:
             options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
             raise UserError(f"{options}: the plan sets this; leave out the option, or --plan")
-        return settings_of(plan, resamples, seed)
+        return settings_of(how.plan, how.resamples, how.seed)
     rules = {name: given.pop(name) for name in ("max_failed", "min_seconds") if name in given}
-    return AnalysisSettings(**given, rules=ExclusionRules(**rules), resamples=resamples, seed=seed)
+    return AnalysisSettings(**given, rules=ExclusionRules(**rules), resamples=how.resamples, seed=how.seed)

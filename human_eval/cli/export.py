@@ -13,12 +13,14 @@ from human_eval.collection.store import ResponseStore
 from human_eval.exports.booklets import offline, sheets
 from human_eval.exports.platforms import mturk, prolific
 from human_eval.files import read_study, write_files
-from human_eval.study import StudyError
+from human_eval.study import Study, StudyError
+
+Format = Literal["offline", "csv", "mturk", "prolific"]
 
 
 def export(
     study: StudyFolder,
-    to: Annotated[Literal["offline", "csv", "mturk", "prolific"], typer.Option(help="Format of the export.")],
+    to: Annotated[Format, typer.Option(help="Format of the export.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write; must be new or empty.")],
     link: Annotated[
         str | None, typer.Option(help="With --to prolific: the link for everyone that `rlsum human-eval serve` prints.")
@@ -45,23 +47,9 @@ def export(
 
     rlsum human-eval export study --to csv --booklets 1-3 -o sheets
     """
-    if to == "prolific" and link is None:
-        raise StudyError("--to prolific: give --link with the link for everyone that `rlsum human-eval serve` prints")
-    if to != "prolific" and link is not None:
-        raise StudyError(f"--link {link}: only --to prolific takes a link; leave out --link")
     blind = read_study(study)
-    if blind.marking and to != "prolific":
-        raise StudyError(
-            f"--to {to}: judges mark errors in the text, which only the app can; use `rlsum human-eval serve`"
-        )
-    if blind.training and to != "prolific":
-        raise StudyError(
-            f"--to {to}: the study has a training round, which only the app can hold: a file shows the known answers, "
-            "and nobody could enforce the pass mark; use `rlsum human-eval serve`, or build without --training"
-        )
+    _check(to, link, booklets, blind)
     if link:
-        if booklets:
-            raise StudyError(f"--booklets {booklets}: Prolific's judges use the app, so leave it out")
         write_files(out, files := prolific(blind, link))
     else:
         if blind.enrolment.questions or blind.interface.language != "en":
@@ -71,3 +59,22 @@ def export(
         with closing(ResponseStore(database_path(database, study), blind)) as store, store.reserving(numbers):
             write_files(out, files)
     typer.echo(f"{out}: {', '.join(files) if len(files) < 3 else f'{len(files)} files, {min(files)} to {max(files)}'}")
+
+
+def _check(to: Format, link: str | None, booklets: str, study: Study) -> None:
+    """Raise StudyError for options that exclude each other, and for what only the app can do."""
+    if to == "prolific" and link is None:
+        raise StudyError("--to prolific: give --link with the link for everyone that `rlsum human-eval serve` prints")
+    if to != "prolific" and link is not None:
+        raise StudyError(f"--link {link}: only --to prolific takes a link; leave out --link")
+    if study.marking and to != "prolific":
+        raise StudyError(
+            f"--to {to}: judges mark errors in the text, which only the app can; use `rlsum human-eval serve`"
+        )
+    if study.training and to != "prolific":
+        raise StudyError(
+            f"--to {to}: the study has a training round, which only the app can hold: a file shows the known answers, "
+            "and nobody could enforce the pass mark; use `rlsum human-eval serve`, or build without --training"
+        )
+    if link and booklets:
+        raise StudyError(f"--booklets {booklets}: Prolific's judges use the app, so leave it out")

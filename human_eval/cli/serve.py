@@ -16,6 +16,7 @@ from human_eval.study import Study
 from rlsum.errors import UserError
 
 if TYPE_CHECKING:
+    from human_eval.statistics.analysis import AnalysisSettings
     from human_eval.web.server import Links
 
 Judges = Annotated[
@@ -29,6 +30,26 @@ PublicUrl = Annotated[
     str | None,
     typer.Option("--public-url", metavar="URL", help="Address of the app behind a proxy."),
 ]
+Lease = Annotated[
+    float, typer.Option(min=0.01, help="Hours of inactivity after which another judge may take over a booklet.")
+]
+CompletionUrl = Annotated[
+    str, typer.Option("--completion-url", metavar="URL", help="Address where judges confirm completion.")
+]
+ReturnUrl = Annotated[
+    str, typer.Option("--return-url", metavar="URL", help="Address for judges who find nothing left to judge.")
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(metavar="KEY.json", help="The secret key, to show on the admin page who fails the checks."),
+]
+PlanFile = Annotated[
+    Path | None,
+    typer.Option(metavar="PLAN.json", help="With --key: the plan, for the verdict as `analyse --plan` gives it."),
+]
+ShowVerdicts = Annotated[
+    bool, typer.Option("--show-verdicts", help="With --key: show the verdict before the study is closed.")
+]
 
 
 def serve(
@@ -39,26 +60,12 @@ def serve(
     database: Database = None,
     judges: Judges = "",
     days: Days = 30.0,
-    lease: Annotated[
-        float, typer.Option(min=0.01, help="Hours of inactivity after which another judge may take over a booklet.")
-    ] = 2.0,
-    completion_url: Annotated[
-        str, typer.Option("--completion-url", metavar="URL", help="Address where judges confirm completion.")
-    ] = "",
-    return_url: Annotated[
-        str, typer.Option("--return-url", metavar="URL", help="Address for judges who find nothing left to judge.")
-    ] = "",
-    key: Annotated[
-        Path | None,
-        typer.Option(metavar="KEY.json", help="The secret key, to show on the admin page who fails the checks."),
-    ] = None,
-    plan: Annotated[
-        Path | None,
-        typer.Option(metavar="PLAN.json", help="With --key: the plan, for the verdict as `analyse --plan` gives it."),
-    ] = None,
-    show_verdicts: Annotated[
-        bool, typer.Option("--show-verdicts", help="With --key: show the verdict before the study is closed.")
-    ] = False,
+    lease: Lease = 2.0,
+    completion_url: CompletionUrl = "",
+    return_url: ReturnUrl = "",
+    key: KeyFile = None,
+    plan: PlanFile = None,
+    show_verdicts: ShowVerdicts = False,
 ) -> None:
     """Serve a study to judges in their browsers and print the links. Stop with Ctrl-C; no answer is lost.
 
@@ -81,27 +88,18 @@ def serve(
     names = _names(judges, blind)
     path = database_path(database, study)
     addresses = server.origins(host, port, public_url)
-    for option, url in (("--completion-url", completion_url), ("--return-url", return_url)):
-        if url and not url.startswith(("https://", "http://")):
-            raise UserError(f"{option} {url}: expected an address that begins with https:// or http://")
+    _check({"--completion-url": completion_url, "--return-url": return_url})
     for option, given in (("--show-verdicts", show_verdicts), ("--plan", plan)):
         if given and key is None:
             raise UserError(f"{option}: only the key names the systems, without which there is no verdict; add --key")
-    secret_key = None if key is None else read_key(key, blind)
-    settings = None
-    if plan is not None:
-        from human_eval.planning.plan import settings_of
-        from rlsum.evaluation.statistics import RESAMPLES
-
-        settings = settings_of(plan, RESAMPLES, seed=0)
+    secret_key, settings = None if key is None else read_key(key, blind), None if plan is None else _settings(plan)
     bound = server.bind(host, port)
     store = ResponseStore(path, blind, lease=lease * 3600)
     _check_namesakes(judges, names, store)
     site = Site(blind, store, Access(store), addresses, secret_key, completion_url, return_url, show_verdicts, settings)
     if addresses[0].startswith("http:") and public_url is not None:
         typer.echo(
-            "Warning: links and answers are not encrypted; see The judging app in the documentation for TLS.",
-            err=True,
+            "Warning: links and answers are not encrypted; for TLS see The judging app in the documentation", err=True
         )
     _print(server.make_links(store, addresses[0], names, days), blind)
     if reserved := len(store.reserved()):
@@ -110,6 +108,20 @@ def serve(
     begun = f"\nServing {addresses[0]}; stop with Ctrl-C."
     server.run(site, bound, public_url is not None, lambda: typer.echo(begun))
     typer.echo(f"Stopped. To collect the answers: rlsum human-eval collect {study} {path} -o judgments.jsonl")
+
+
+def _check(addresses: dict[str, str]) -> None:
+    """Raise UserError for an option, with its address, to which no link can lead."""
+    for option, url in addresses.items():
+        if url and not url.startswith(("https://", "http://")):
+            raise UserError(f"{option} {url}: expected an address that begins with https:// or http://")
+
+
+def _settings(plan: Path) -> AnalysisSettings:
+    from human_eval.planning.plan import settings_of
+    from rlsum.evaluation.statistics import RESAMPLES
+
+    return settings_of(plan, RESAMPLES, seed=0)
 
 
 def links(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from human_eval.files import read_key, read_study
 from human_eval.formatting import counted
 from human_eval.marks import length, parsed
 from human_eval.statistics.votes import CheckResult, MarkedText, Score, Vote, Votes
-from human_eval.study import ERRORS, Pair, Study, StudyKey, Task, TaskKey
+from human_eval.study import ERRORS, EqualTexts, Pair, Study, StudyKey, Task, TaskKey
 
 
 def read_votes(study_folder: Path, judgments: Path, key_path: Path) -> Votes:
@@ -62,44 +62,50 @@ def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes
             continue
         compared = _compared(key, task_key, task.item)
         new = {pair: places for pair, places in compared.items() if (response.judge, task.item, pair) not in judged}
-        repeated += len(new) < len(compared)
         judged |= {(response.judge, task.item, pair) for pair in new}
-        places = _places(key, task_key, task.item)
-        given += [
-            Score(criterion.id, system, key.items[task.item], response.judge, value)
-            for criterion in (study.criteria if new else ())
-            for values in [criterion.kind.values(response.answers[criterion.id], len(task.texts))]
-            for system, value in ((system, values[place]) for system, place in places.items() if values)
-        ]
-        rows += [
-            _vote(study, key, response, criterion, pair, places)
-            for criterion in study.asked
-            for pair, places in new.items()
-        ]
-        marked += _marked(response, task, places, key.items[task.item]) if study.marking and new else []
-    pairs = {
-        pair
-        for task in study.tasks
-        if key.tasks[task.id].kind == "pair"
-        for pair in _compared(key, key.tasks[task.id], task.item)
-    }
-    same = [tie for tie in key.ties if tie.pair in pairs_of(key.systems, key.baseline)]
-    pairs |= {tie.pair for tie in same}
-    again = f"left out: {counted(repeated, 'judgment')} of texts that the same judge had judged before"
+        repeated += len(new) < len(compared)
+        rows += [_vote(study, key, response, asked, *one) for asked in study.asked for one in new.items()]
+        if new:
+            places, item = _places(key, task_key, task.item), key.items[task.item]
+            given += _given(study, response, places, item)
+            marked += _marked(response, task, places, item) if study.marking else []
+    again = counted(repeated, "judgment")
     return Votes(
         title=study.title,
         criteria=study.asked,
-        pairs=tuple(sorted(pairs, key=lambda pair: [key.systems.index(system) for system in pair])),
+        pairs=_pairs(study, key),
         rows=tuple(rows),
         checks=tuple(checks),
-        same=tuple((tie.pair, key.items[tie.item]) for tie in same),
-        notes=(again,) if repeated else (),
+        same=tuple((tie.pair, key.items[tie.item]) for tie in _ties(key)),
+        notes=(f"left out: {again} of texts that the same judge had judged before",) * (repeated > 0),
         naming=naming_tasks(study, key.systems),
-        kinds={criterion.id: criterion.kind for criterion in study.criteria},
+        kinds=study.kinds,
         scores=tuple(given),
         marked=tuple(marked),
         categories=study.marking.categories if study.marking else (),
     )
+
+
+def _ties(key: StudyKey) -> list[EqualTexts]:
+    """The equal texts of two systems that the study compares."""
+    return [tie for tie in key.ties if tie.pair in pairs_of(key.systems, key.baseline)]
+
+
+def _pairs(study: Study, key: StudyKey) -> tuple[Pair, ...]:
+    """The pairs that tasks or equal texts compare, in the order of the systems."""
+    tasks = ((task, key.tasks[task.id]) for task in study.tasks)
+    pairs = {pair for task, secret in tasks if secret.kind == "pair" for pair in _compared(key, secret, task.item)}
+    pairs |= {tie.pair for tie in _ties(key)}
+    return tuple(sorted(pairs, key=lambda pair: [key.systems.index(system) for system in pair]))
+
+
+def _given(study: Study, response: Response, places: Mapping[str, int], item: str) -> Iterator[Score]:
+    """What the text of each system got on the scale of each criterion that has one."""
+    texts = len(study.by_id[response.task].texts)
+    for criterion, kind in study.kinds.items():
+        if values := kind.values(response.answers[criterion], texts):
+            for system, place in places.items():
+                yield Score(criterion, system, item, response.judge, values[place])
 
 
 def _scores(study: Study, response: Response) -> dict[str, tuple[float, ...]]:
@@ -110,7 +116,7 @@ def _scores(study: Study, response: Response) -> dict[str, tuple[float, ...]]:
     texts = len(study.by_id[response.task].texts)
     if not study.criteria:
         return {ERRORS: fewer_errors(response, texts)}
-    return {asked.id: asked.kind.scores(response.answers[asked.id], texts) for asked in study.criteria}
+    return {name: kind.scores(response.answers[name], texts) for name, kind in study.kinds.items()}
 
 
 def fewer_errors(response: Response, texts: int) -> tuple[float, ...]:
@@ -160,8 +166,7 @@ def _vote(study: Study, key: StudyKey, response: Response, criterion: str, pair:
         errors = fewer_errors(response, len(task.texts))
         preference = float(np.sign(errors[second] - errors[first]))
     else:
-        kind = next(asked.kind for asked in study.criteria if asked.id == criterion)
-        preference = kind.vote(answer, len(task.texts), first, second)
+        preference = study.kinds[criterion].vote(answer, len(task.texts), first, second)
     return Vote(
         criterion=criterion,
         pair=pair,

@@ -106,8 +106,7 @@ class PracticePages:
         """An answer to a criterion, or the errors that it marks, as judges read it."""
         if self._study.marking and name == ERRORS:
             return described(answer, task.texts, self._study.marking.categories, self._words)
-        kind = next(criterion.kind for criterion in self._study.criteria if criterion.id == name)
-        return kind.words(answer, len(task.texts), self._words)
+        return self._study.kinds[name].words(answer, len(task.texts), self._words)
 
     async def _task(self, visitor: Visitor, task: str, attempt: int, form: ItemForm | None = None) -> Response:
         await run_in_threadpool(self._site.store.show, visitor.name, task, attempt)
