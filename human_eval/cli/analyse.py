@@ -11,7 +11,7 @@ from pydantic.dataclasses import dataclass
 from rich.console import Console
 
 from human_eval.cli.arguments import StudyFolder
-from rlsum.cli.options import Overwrite, with_options
+from rlsum.cli.options import Overwrite, expanded
 from rlsum.errors import UserError
 from rlsum.files import check_folder
 from rlsum.pages.terminal import show
@@ -44,7 +44,7 @@ class Analysing:
     """seed of intervals and p-values"""
 
 
-@with_options(Analysing)
+@expanded
 def analyse(
     *,
     study: StudyFolder,

@@ -7,10 +7,9 @@ from functools import cache
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_group
 
-from rlsum.cli.usage import in_one_line
+from rlsum.cli.usage import Group, in_one_line
 
 
 @cache  # a page of help asks for each command
@@ -36,7 +35,7 @@ def _commands() -> MutableMapping[str, Any]:
     return get_group(commands).commands
 
 
-class _Group(TyperGroup):
+class _Group(Group):
     """Imports the commands when one of them is asked for: every other command of ``rlsum`` would wait for them."""
 
     @property

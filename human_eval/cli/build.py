@@ -36,7 +36,7 @@ from human_eval.parsing import read_text
 from human_eval.study import TASK_KINDS, Criterion, Enrolment, Study, StudyError, StudyKey
 from human_eval.training import read_training
 from rewards.text.cleaning import clean as cleaned
-from rlsum.cli.options import ArticleColumn, ArticleFile, with_options
+from rlsum.cli.options import ArticleColumn, ArticleFile, expanded
 from rlsum.data.articles import Articles
 from rlsum.errors import UserError
 from rlsum.scoring.debris import Survey
@@ -107,7 +107,7 @@ class Building:
     """seed, which must stay secret because it unblinds; default: random"""
 
 
-@with_options(Building)
+@expanded
 def build(
     *,
     outputs: Annotated[list[Path], typer.Argument(help="Outputs of one or more systems each: records, or lines.")],

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from human_eval.answers import PAIR
 from human_eval.formatting import counted, percentage
-from rlsum.cli.options import Overwrite, with_options
+from rlsum.cli.options import Overwrite, expanded
 from rlsum.errors import UserError
 from rlsum.files import check_folder
 from rlsum.pages.terminal import show
@@ -85,7 +85,7 @@ class Planning:
     """seed of the simulation"""
 
 
-@with_options(Planning)
+@expanded
 def plan(
     *,
     out: Annotated[
@@ -127,9 +127,9 @@ def plan(
         raise UserError(f"--primary {how.primary}: not one of --criteria {', '.join(names)}")
     effort = Effort(how.attrition, how.excluded, how.minutes, how.checks, how.pay, how.fee)
     assumptions, source = _assumed(how)
-    judges, scenarios = how.judges, ()
-    if how.assumptions is not None:
-        scenarios = read_scenarios(how.assumptions, assumptions, judges)
+    scenarios = () if how.assumptions is None else read_scenarios(how.assumptions, assumptions, how.judges)
+    judges = how.judges
+    if scenarios:
         assumptions, judges = scenarios[0].assumptions, scenarios[0].judges
         source = f"{scenarios[0].name}, the first of the scenarios" + (f"; {source}" if how.pilot else "")
     rules = ExclusionRules(max_failed=how.max_failed, min_seconds=how.min_seconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,61 +13,61 @@ from human_eval.cli.arguments import Database, StudyFolder, checked_names, datab
 from human_eval.collection.store import ResponseStore
 from human_eval.files import read_key, read_study
 from human_eval.formatting import counted
-from human_eval.study import Study
+from human_eval.study import Study, StudyKey
+from rlsum.cli.options import expanded
 from rlsum.errors import UserError
 
 if TYPE_CHECKING:
     from human_eval.statistics.analysis import AnalysisSettings
     from human_eval.web.server import Links
 
-Judges = Annotated[
-    str,
-    typer.Option(help="Judges with personal links: a number, or names and commas (default: one per booklet)."),
-]
-Days = Annotated[float, typer.Option(min=0.01, max=3650, help="Days until links expire.")]
-Host = Annotated[str, typer.Option(help="Address to listen on; the default is reachable from this machine only.")]
-Port = Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")]
-PublicUrl = Annotated[
-    str | None,
-    typer.Option("--public-url", metavar="URL", help="Address of the app behind a proxy."),
-]
-Lease = Annotated[
-    float, typer.Option(min=0.01, help="Hours of inactivity after which another judge may take over a booklet.")
-]
-CompletionUrl = Annotated[
-    str, typer.Option("--completion-url", metavar="URL", help="Address where judges confirm completion.")
-]
-ReturnUrl = Annotated[
-    str, typer.Option("--return-url", metavar="URL", help="Address for judges who find nothing left to judge.")
-]
-KeyFile = Annotated[
-    Path | None,
-    typer.Option(metavar="KEY.json", help="The secret key, to show on the admin page who fails the checks."),
-]
-PlanFile = Annotated[
-    Path | None,
-    typer.Option(metavar="PLAN.json", help="With --key: the plan, for the verdict as `analyse --plan` gives it."),
-]
-ShowVerdicts = Annotated[
-    bool, typer.Option("--show-verdicts", help="With --key: show the verdict before the study is closed.")
-]
+
+@dataclass(frozen=True)
+class Place:
+    """Where the app is, and for whom links to it are made."""
+
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; the default is reachable from this machine only.")
+    ] = "127.0.0.1"
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8765
+    public_url: Annotated[
+        str | None, typer.Option("--public-url", metavar="URL", help="Address of the app behind a proxy.")
+    ] = None
+    database: Database = None
+    judges: Annotated[
+        str, typer.Option(help="Judges with personal links: a number, or names and commas (default: one per booklet).")
+    ] = ""
+    days: Annotated[float, typer.Option(min=0.01, max=3650, help="Days until links expire.")] = 30.0
 
 
-def serve(
-    study: StudyFolder,
-    host: Host = "127.0.0.1",
-    port: Port = 8765,
-    public_url: PublicUrl = None,
-    database: Database = None,
-    judges: Judges = "",
-    days: Days = 30.0,
-    lease: Lease = 2.0,
-    completion_url: CompletionUrl = "",
-    return_url: ReturnUrl = "",
-    key: KeyFile = None,
-    plan: PlanFile = None,
-    show_verdicts: ShowVerdicts = False,
-) -> None:
+@dataclass(frozen=True)
+class Serving:
+    """What judges and the admin are shown."""
+
+    lease: Annotated[
+        float, typer.Option(min=0.01, help="Hours of inactivity after which another judge may take over a booklet.")
+    ] = 2.0
+    completion_url: Annotated[
+        str, typer.Option("--completion-url", metavar="URL", help="Address where judges confirm completion.")
+    ] = ""
+    return_url: Annotated[
+        str, typer.Option("--return-url", metavar="URL", help="Address for judges who find nothing left to judge.")
+    ] = ""
+    key: Annotated[
+        Path | None,
+        typer.Option(metavar="KEY.json", help="The secret key, to show on the admin page who fails the checks."),
+    ] = None
+    plan: Annotated[
+        Path | None,
+        typer.Option(metavar="PLAN.json", help="With --key: the plan, for the verdict as `analyse --plan` gives it."),
+    ] = None
+    show_verdicts: Annotated[
+        bool, typer.Option("--show-verdicts", help="With --key: show the verdict before the study is closed.")
+    ] = False
+
+
+@expanded
+def serve(study: StudyFolder, place: Place, shown: Serving) -> None:
     """Serve a study to judges in their browsers and print the links. Stop with Ctrl-C; no answer is lost.
 
     Each judge gets one booklet and judges it item by item with mouse, touch or keyboard. The admin page shows progress
@@ -85,54 +86,44 @@ def serve(
     from human_eval.web.site import Site
 
     blind = read_study(study)
-    names = _names(judges, blind)
-    path = database_path(database, study)
-    addresses = server.origins(host, port, public_url)
-    _check({"--completion-url": completion_url, "--return-url": return_url})
-    for option, given in (("--show-verdicts", show_verdicts), ("--plan", plan)):
-        if given and key is None:
-            raise UserError(f"{option}: only the key names the systems, without which there is no verdict; add --key")
-    secret_key, settings = None if key is None else read_key(key, blind), None if plan is None else _settings(plan)
-    bound = server.bind(host, port)
-    store = ResponseStore(path, blind, lease=lease * 3600)
-    _check_namesakes(judges, names, store)
-    site = Site(blind, store, Access(store), addresses, secret_key, completion_url, return_url, show_verdicts, settings)
-    if addresses[0].startswith("http:") and public_url is not None:
-        typer.echo(
-            "Warning: links and answers are not encrypted; for TLS see The judging app in the documentation", err=True
-        )
-    _print(server.make_links(store, addresses[0], names, days), blind)
+    names, path = _names(place.judges, blind), database_path(place.database, study)
+    addresses = server.origins(place.host, place.port, place.public_url)
+    key, settings = _verdict(shown, blind)
+    bound = server.bind(place.host, place.port)
+    store = ResponseStore(path, blind, lease=shown.lease * 3600)
+    _check_namesakes(place.judges, names, store)
+    urls = shown.completion_url, shown.return_url
+    site = Site(blind, store, Access(store), addresses, key, *urls, shown.show_verdicts, settings)
+    if addresses[0].startswith("http:") and place.public_url is not None:
+        typer.echo("Warning: links and answers are not encrypted; documentation of TLS: The judging app", err=True)
+    _print(server.make_links(store, addresses[0], names, place.days), blind)
     if reserved := len(store.reserved()):
         count = f"{reserved} of {len(blind.booklets)} booklets"
         typer.echo(f"\n{count} are reserved, since they were exported: the app does not lend them")
     begun = f"\nServing {addresses[0]}; stop with Ctrl-C."
-    server.run(site, bound, public_url is not None, lambda: typer.echo(begun))
+    server.run(site, bound, place.public_url is not None, lambda: typer.echo(begun))
     typer.echo(f"Stopped. To collect the answers: rlsum human-eval collect {study} {path} -o judgments.jsonl")
 
 
-def _check(addresses: dict[str, str]) -> None:
-    """Raise UserError for an option, with its address, to which no link can lead."""
-    for option, url in addresses.items():
+def _verdict(shown: Serving, study: Study) -> tuple[StudyKey | None, AnalysisSettings | None]:
+    """The key and the settings of the verdict. Raises UserError, also for other options that lead nowhere."""
+    for option, url in (("--completion-url", shown.completion_url), ("--return-url", shown.return_url)):
         if url and not url.startswith(("https://", "http://")):
             raise UserError(f"{option} {url}: expected an address that begins with https:// or http://")
-
-
-def _settings(plan: Path) -> AnalysisSettings:
+    for option, given in (("--show-verdicts", shown.show_verdicts), ("--plan", shown.plan)):
+        if given and shown.key is None:
+            raise UserError(f"{option}: only the key names the systems, without which there is no verdict; add --key")
+    key = None if shown.key is None else read_key(shown.key, study)
+    if shown.plan is None:
+        return key, None
     from human_eval.planning.plan import settings_of
     from rlsum.evaluation.statistics import RESAMPLES
 
-    return settings_of(plan, RESAMPLES, seed=0)
+    return key, settings_of(shown.plan, RESAMPLES, seed=0)
 
 
-def links(
-    study: StudyFolder,
-    host: Host = "127.0.0.1",
-    port: Port = 8765,
-    public_url: PublicUrl = None,
-    database: Database = None,
-    judges: Judges = "",
-    days: Days = 30.0,
-) -> None:
+@expanded
+def links(study: StudyFolder, place: Place) -> None:
     """Print links again, or for more judges, whether `serve` runs or not. Earlier links stay valid until they expire.
 
     **Examples**
@@ -142,11 +133,11 @@ def links(
     from human_eval.web import server
 
     blind = read_study(study)
-    names = _names(judges, blind)
-    address = server.origins(host, port, public_url)[0]
-    with closing(ResponseStore(database_path(database, study), blind)) as store:
-        _check_namesakes(judges, names, store)
-        _print(server.make_links(store, address, names, days), blind)
+    names = _names(place.judges, blind)
+    address = server.origins(place.host, place.port, place.public_url)[0]
+    with closing(ResponseStore(database_path(place.database, study), blind)) as store:
+        _check_namesakes(place.judges, names, store)
+        _print(server.make_links(store, address, names, place.days), blind)
 
 
 def revoke(
