@@ -113,8 +113,11 @@ def _drafted(path: str, split: str, reading: Reading, language: str | None, pret
     from rlsum import yaml_files
     from rlsum.data.look import look
     from rlsum.drafts import draft
+    from rlsum.drafts.drafted import name_of
     from rlsum.drafts.pretrained import pretrained as facts
 
+    if Path(drafted := f"{name_of(Path(path))}.yaml").is_file():
+        typer.echo(f"{drafted} is here: `rlsum data inspect {drafted}` shows what a training reads", err=True)
     start = None if pretrained is None else facts(pretrained)
     found = look(path, reading.source_column, reading.reference_column, reading.reference_lists, language, split)
     if start is None and language is None and len({*found.seen} - {None}) != 1:

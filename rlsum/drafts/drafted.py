@@ -82,7 +82,7 @@ def init(
     data = Path(data)
     if not data.exists():
         raise UserError(f"{data}: no such file or folder; give your data, such as articles.csv")
-    name = name or re.sub(r"[^\w-]+", "-", data.resolve().name.split(".")[0])
+    name = name or name_of(data)
     folder, files = Path(f"{name}-data"), splits_of(data)
     lead = folder / "lead.jsonl"
     start = None if pretrained is None else facts(pretrained)
@@ -107,6 +107,11 @@ def init(
     for end, text in texts.items():
         Path(f"{name}{end}.yaml").write_text(text, encoding="utf-8")
     return Drafted(name, test, found.language, (*notes, *_few(found, start)))
+
+
+def name_of(data: Path) -> str:
+    """The name of a run and its files, from that of the data."""
+    return re.sub(r"[^\w-]+", "-", data.resolve().name.split(".")[0])
 
 
 def _notes(found: Look, start: Pretrained | None) -> Iterator[str]:

@@ -168,6 +168,8 @@ def test_inspection_has_the_tokens_cases_lengths_and_words_of_training(rlsum, la
 def test_a_bare_file_is_inspected_as_init_would_read_it(rlsum):
     path = LAYOUTS["an index without a name"]()
     bare = rlsum("data", "inspect", path)[1]
+    rlsum("init", path)
+    assert "`rlsum data inspect a.yaml` shows what a training reads" in rlsum("data", "inspect", path)[2]
     rlsum("init", path, "--name", "x")
     configured = rlsum("data", "inspect", "x.yaml")[1]
     kept = [line for line in bare.splitlines() if line.startswith("read by")]
