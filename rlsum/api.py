@@ -226,8 +226,8 @@ def compare(
 
     if isinstance(config, str | PathLike):
         changes = written(overrides)
-        if found := next((text for text in changes if '"__main__:' in text), None):
+        if named := next((text for text in changes if '"__main__:' in text), None):
             fix = "put the function in a file of its own; cells are processes that start Python anew"
-            raise UserError(f"{found}: a function of this script or notebook, which no other process has; {fix}")
+            raise UserError(f"{named}: a function of this script or notebook, which no other process has; {fix}")
         config = configs.load(Path(config), changes)
     return run(config, jobs, report_only, retry, task, timed)

@@ -111,7 +111,7 @@ def _drafted(path: str, split: str, reading: Reading, language: str | None, pret
     """The configuration that `rlsum init` would write for a corpus, as far as it says how texts are read."""
     from rewards.text.languages import NAMES
     from rlsum import yaml_files
-    from rlsum.data.look import look
+    from rlsum.data.look import look_at
     from rlsum.drafts import draft
     from rlsum.drafts.drafted import name_of
     from rlsum.drafts.pretrained import pretrained as facts
@@ -119,31 +119,31 @@ def _drafted(path: str, split: str, reading: Reading, language: str | None, pret
     if Path(drafted := f"{name_of(Path(path))}.yaml").is_file():
         typer.echo(f"{drafted} is here: `rlsum data inspect {drafted}` shows what a training reads", err=True)
     start = None if pretrained is None else facts(pretrained)
-    found = look(path, reading.source_column, reading.reference_column, reading.reference_lists, language, split)
-    if start is None and language is None and len({*found.seen} - {None}) != 1:
-        assumed = next(filter(None, found.seen), "en")
+    look = look_at(path, reading.source_column, reading.reference_column, reading.reference_lists, language, split)
+    if start is None and language is None and len({*look.seen} - {None}) != 1:
+        assumed = next(filter(None, look.seen), "en")
         typer.echo(f"{path}: the language is not clear; read as {NAMES[assumed]} (--language CODE)", err=True)
-        found = replace(found, given=assumed)
-    values = draft.run_values("inspected", {"train": Path(path), "valid": Path(path)}, found, start)
+        look = replace(look, given=assumed)
+    values = draft.run_values("inspected", {"train": Path(path), "valid": Path(path)}, look, start)
     written: dict[str, Any] = yaml_files.parse(draft.run(values, start))
     return yaml_files.merge(written, {"data": {"train": path, "valid": path, "train_split": split}})
 
 
-def _show(found: Inspected, config: Config, title: str) -> None:
+def _show(inspection: Inspected, config: Config, title: str) -> None:
     from rlsum.data.describe import describe
 
-    data, rows, texts = config.data, found.rows, found.corpus.rows
+    data, rows, texts = config.data, inspection.rows, inspection.corpus.rows
     limits = data.max_source, data.max_target
-    words = None if found.vocabulary is None else found.vocabulary.index
-    described = describe(found.corpus, rows, found.lengths, limits, words)
+    words = None if inspection.vocabulary is None else inspection.vocabulary.index
+    described = describe(inspection.corpus, rows, inspection.lengths, limits, words)
     if config.model is not None and config.model.own_tokenizer:
         print(f"read by {getattr(config.model, 'pretrained', config.model.kind)}: pieces of words, as they are written")
     else:
         language = f" of language {config.language}" if config.language else ""
         case = "lower-cased" if data.lowercase else "as they are written"
         print(f"read by a model of words{language}: tokenizer {data.tokenizer}, {case}")
-    show(_tables(found.corpus, described, title, *limits), Console())
-    print(f"\nexample {texts[0]['id']}\n  article: {' '.join(found.written(rows[0]['src_tokens'][:80]))} ...")
+    show(_tables(inspection.corpus, described, title, *limits), Console())
+    print(f"\nexample {texts[0]['id']}\n  article: {' '.join(inspection.written(rows[0]['src_tokens'][:80]))} ...")
     for number, text in enumerate(texts[0]["references"], 1):
         print(f"  reference {number}:", *text.split("\n"), sep="\n    ")
 
@@ -250,7 +250,7 @@ def simulate(
         typer.echo(f"{vectors_path}: {len(table)} word vectors")
 
 
-def _tables(corpus: Corpus, found: CorpusDescription, title: str, max_source: int, max_target: int) -> list[Table]:
+def _tables(corpus: Corpus, described: CorpusDescription, title: str, max_source: int, max_target: int) -> list[Table]:
     from rlsum.data.describe import LEAD_TOKENS, QUANTILES
 
     rows = [
@@ -258,21 +258,21 @@ def _tables(corpus: Corpus, found: CorpusDescription, title: str, max_source: in
         *((f"skipped, {reason}", f"{count}", corpus.examples[reason]) for reason, count in corpus.skipped.items()),
         ("duplicate ids, kept", f"{corpus.duplicate_ids}", ""),
     ]
-    parts = (("articles", found.articles, max_source), ("summaries", found.summaries, max_target))
+    parts = (("articles", described.articles, max_source), ("summaries", described.summaries, max_target))
     lengths = [
         (name, f"{part.mean:.1f}", *(f"{value:.0f}" for value in part.quantiles), f"{part.share_cut:.1%} at {limit}")
         for name, part, limit in parts
         if part
     ]
     shares = (
-        (f"article tokens outside the {found.vocabulary or 0:,} words", found.oov_articles, ".2%"),
-        ("summary tokens outside them", found.oov_summaries, ".2%"),
-        ("  of these, found in the article", found.oov_copyable, ".1%"),
-        ("summary tokens found in the article", found.copied, ".1%"),
-        (f"summary tokens found in its first {LEAD_TOKENS} tokens", found.copied_lead, ".1%"),
-        ("sentences a summary", found.summary_sentences, ".2f"),
+        (f"article tokens outside the {described.vocabulary or 0:,} words", described.oov_articles, ".2%"),
+        ("summary tokens outside them", described.oov_summaries, ".2%"),
+        ("  of these, found in the article", described.oov_copyable, ".1%"),
+        ("summary tokens found in the article", described.copied, ".1%"),
+        (f"summary tokens found in its first {LEAD_TOKENS} tokens", described.copied_lead, ".1%"),
+        ("sentences a summary", described.summary_sentences, ".2f"),
     )
-    known = 3 if found.vocabulary is None else 0  # a pretrained model knows every piece
+    known = 3 if described.vocabulary is None else 0  # a pretrained model knows every piece
     words = [(name, "-" if math.isnan(share) else format(share, form)) for name, share, form in shares[known:]]
     return [
         text_table(title, ("rows", "count", "first"), rows),

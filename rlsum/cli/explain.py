@@ -104,12 +104,12 @@ def _texts(
     if reference is not None:
         raise UserError(f"--id {identity}: give one file of outputs, and no reference")
     outputs = read_outputs(candidate, lists=lists)
-    found = [output for output in outputs if output.id == identity and system in (None, output.system)]
-    if len(found) != 1:
-        systems = ", ".join(output.system for output in found)
+    matching = [output for output in outputs if output.id == identity and system in (None, output.system)]
+    if len(matching) != 1:
+        systems = ", ".join(output.system for output in matching)
         known = ", ".join(dict.fromkeys(output.id for output in outputs[:FEW]))
-        fix = f"name one with --system: {systems}" if found else f"give one of the file, such as {known}"
-        raise UserError(f"{candidate}: {len(found)} outputs have the id {identity!r}; {fix}")
-    if not found[0].references:
+        fix = f"name one with --system: {systems}" if matching else f"give one of the file, such as {known}"
+        raise UserError(f"{candidate}: {len(matching)} outputs have the id {identity!r}; {fix}")
+    if not matching[0].references:
         raise UserError(f"{candidate}: the output {identity!r} has no reference")
-    return found[0].candidate, found[0].references[0]
+    return matching[0].candidate, matching[0].references[0]

@@ -48,17 +48,17 @@ class Articles:
         CorpusError where that may not be, and where an id is of no article or of several.
         """
         if own:
-            found: dict[str, Read] = {}
+            by_id: dict[str, Read] = {}
             for read in self.rows:
                 name = id_in(read, self.id_column)
-                other = found.setdefault(name, read)
+                other = by_id.setdefault(name, read)
                 if self.text(other) != self.text(read):
                     raise CorpusError(
                         f"{read.where}: another article has the id {name!r}, at {other.where}; rename one"
                     )
-            if unknown := next((name for name in ids if name not in found), None):
+            if unknown := next((name for name in ids if name not in by_id), None):
                 raise CorpusError(f"{path}: no article has the id {unknown!r}; give the articles of all outputs")
-            return [(name, found[name]) for name in ids]
+            return [(name, by_id[name]) for name in ids]
         named = any(self.id_column in read.fields for read in self.rows)
         if len(ids) != len(self.rows) or (named and not is_text(Path(path))):
             problem = f"{path} has {len(ids):,} rows without ids, but {self.path} {len(self.rows):,}"

@@ -36,7 +36,7 @@ class Columns:
     further: tuple[str, ...] = ()
     further_optional: bool = False
     lists: Lists | None = None
-    found: tuple[str, ...] = ()  # columns of references in the file, once chosen
+    present: tuple[str, ...] = ()  # columns of references in the file, once chosen
     listed: bool = False  # whether its articles are lists of sentences
 
     def missing(self, fields: Collection[str], needed: bool = False) -> list[str]:
@@ -66,28 +66,28 @@ def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
     if asked.source == CNN_DAILYMAIL.source and asked.reference in (CNN_DAILYMAIL.reference, None):
         source, *names = *RECORD_COLUMNS, "reference"
         options += [replace(asked, source=source, reference=name if asked.reference else None) for name in names]
-    found: dict[str, None] = {}
+    names_seen: dict[str, None] = {}
     first: Read | None = None
     for read in reads:
         first = first or read
         for columns in options:
             if not columns.missing(read.fields):
                 listed = members(read.fields[columns.source]) is not None
-                return replace(columns, found=columns.alternatives(read.fields), listed=listed)
-        found.update(dict.fromkeys(read.fields))
+                return replace(columns, present=columns.alternatives(read.fields), listed=listed)
+        names_seen.update(dict.fromkeys(read.fields))
     for columns in options:
-        if not columns.missing(found, needed=True):
-            return replace(columns, found=columns.alternatives(found))
+        if not columns.missing(names_seen, needed=True):
+            return replace(columns, present=columns.alternatives(names_seen))
     if first is None:
         raise CorpusError(f"path={path!r}: no rows; give a file with articles")
-    if not found:
+    if not names_seen:
         raise CorpusError(
             f"path={path!r}: no row can be read ({first.where}: {first.problem}); JSONL needs an object per line, "
             "CSV a header and a row per article"
         )
-    missing = asked.missing(found, needed=True) or asked.missing((), needed=True)
+    missing = asked.missing(names_seen, needed=True) or asked.missing((), needed=True)
     raise CorpusError(
-        f"path={path!r}: no row has {' and '.join(missing)}; found: {', '.join(found)}. "
+        f"path={path!r}: no row has {' and '.join(missing)}; found: {', '.join(names_seen)}. "
         "Name the columns with source_column, reference_column and id_column"
     )
 

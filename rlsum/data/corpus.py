@@ -91,8 +91,8 @@ class Tokens:
     def lines(self, text: str) -> list[list[str]]:
         """The tokens of each line of ``text``, without white space; empty lines are left out."""
         split = self.split
-        found = ([token for token in split(line) if not token.isspace()] for line in LINE_ENDS.split(text))
-        return [[token.lower() for token in line] if self.lowercase else line for line in found if line]
+        kept = ([token for token in split(line) if not token.isspace()] for line in LINE_ENDS.split(text))
+        return [[token.lower() for token in line] if self.lowercase else line for line in kept if line]
 
 
 def load_corpus(
@@ -155,26 +155,26 @@ def raw_records(path: str | Path, split: str, columns: Columns) -> Iterator[dict
 
 def _good(path: str | Path, split: str, asked: Columns, num_proc: int = 1) -> tuple[datasets.Dataset, Corpus]:
     """The rows without a problem, as they are, and the counts of a corpus; says what was understood."""
-    found, chosen = clean_rows(str(path), split, asked, num_proc)
-    skipped, examples, kept = _sift(found)
+    rows, chosen = clean_rows(str(path), split, asked, num_proc)
+    skipped, examples, kept = _sift(rows)
     if not kept:
         reasons = ", ".join(f"{count} x {reason} (first: {examples[reason]})" for reason, count in skipped.items())
         raise CorpusError(f"path={str(path)!r}, split={split!r}: no usable row: {reasons or 'it is empty'}")
-    good = found.select(kept)
+    good = rows.select(kept)
     corpus = Corpus(good, skipped, examples, duplicate_ids=len(kept) - len(set(good["id"])))
-    roles = {"articles": dict.fromkeys([chosen.source]), "references": dict.fromkeys(chosen.found)}
-    lengths = pyarrow.compute.list_value_length(found.data.column("references")).to_numpy()
+    roles = {"articles": dict.fromkeys([chosen.source]), "references": dict.fromkeys(chosen.present)}
+    lengths = pyarrow.compute.list_value_length(rows.data.column("references")).to_numpy()
     references = set(lengths[kept].tolist())
     joined = {"articles"} if chosen.listed else set()
     Understood(f"{path} ({split})", asked.lists, len(kept), roles, references, corpus.report(), joined).say()
     return good, corpus
 
 
-def _sift(found: datasets.Dataset) -> tuple[dict[str, int], dict[str, str], list[int]]:
+def _sift(rows: datasets.Dataset) -> tuple[dict[str, int], dict[str, str], list[int]]:
     """Rows skipped by reason, most frequent first; the first example of each; the indices of good rows."""
-    problems = list(found["problem"])
+    problems = list(rows["problem"])
     counts = Counter(problem for problem in problems if problem)
-    examples = {problem: found[problems.index(problem)]["where"] for problem in counts}
+    examples = {problem: rows[problems.index(problem)]["where"] for problem in counts}
     return dict(counts.most_common()), examples, [index for index, problem in enumerate(problems) if not problem]
 
 

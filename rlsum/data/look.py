@@ -108,13 +108,13 @@ def splits_of(path: Path) -> dict[str, Path]:
     """
     if path.is_file() or (path / "state.json").is_file() or any(path.glob("*.story*")):
         return {}
-    found = {names[0]: files[0] for names in SPLIT_NAMES if (files := split_files(path, names))}
-    if not {"train", "valid"} <= found.keys():
+    splits = {names[0]: files[0] for names in SPLIT_NAMES if (files := split_files(path, names))}
+    if not {"train", "valid"} <= splits.keys():
         raise CorpusError(f"{path}: needs a train and a valid file ({', '.join(READERS)}); or give one file to split")
-    return found
+    return splits
 
 
-def look(
+def look_at(
     path: str | Path,
     source: str | None = None,
     reference: str | None = None,
@@ -132,10 +132,10 @@ def look(
     leading = [name for name in names if name in given or reference_columns(name, names)[0] == name]
     texts = {name: [_text(fields.get(name)) for fields in first] for name in leading}
     try:
-        found = roles(lengths(texts, given), names, source, reference)
+        chosen = roles(lengths(texts, given), names, source, reference)
     except CorpusError as error:
         raise CorpusError(f"{path}: {error}") from error
-    columns = Columns(None, found.source, found.reference, lists=lists)
+    columns = Columns(None, chosen.source, chosen.reference, lists=lists)
     broken: list[str] = []
     good = rows(path, columns, broken, part)
     sample = [row for _, row in islice(good, LOOKED_AT)]
@@ -144,7 +144,7 @@ def look(
         raise CorpusError(f"{path}: no row can be read ({broken[0]}); give rows with an article and a summary")
     summaries = [row["references"][0] for row in sample]
     articles = [row["source"] for row in sample]
-    return Look(path, names, columns, found, count, broken, articles, summaries, language)
+    return Look(path, names, columns, chosen, count, broken, articles, summaries, language)
 
 
 def _readable(path: str, part: str) -> Iterator[Read]:
@@ -179,12 +179,12 @@ def _text(cell: object) -> str:
         return ""
 
 
-def overlap(files: Mapping[str, Path], found: Look) -> dict[str, int]:
+def overlap(files: Mapping[str, Path], look: Look) -> dict[str, int]:
     """Pairs of parts such as "train and test" -> articles in both. Raises CorpusError for a part without a row."""
     articles: dict[str, set[Any]] = {}
     for part, path in files.items():
         broken: list[str] = []
-        articles[part] = {parts.article_key(row["source"]) for _, row in rows(path, found.columns, broken)}
+        articles[part] = {parts.article_key(row["source"]) for _, row in rows(path, look.columns, broken)}
         if not articles[part]:
             raise CorpusError(
                 f"{path}: no row can be read ({[*broken, 'empty'][0]}); its columns must be those of train"
@@ -209,18 +209,18 @@ def split(look: Look) -> tuple[parts.Parts[dict[str, Any]], str]:
 
     See ``parts``. Raises CorpusError where there are too few articles.
     """
-    found = [*rows(look.path, look.columns, [])]
+    usable = [*rows(look.path, look.columns, [])]
     usual = [name for name in look.names if name.strip().lower() in parts.COLUMNS]
-    column = parts.split_column({name: {str(read.fields.get(name) or "") for read, _ in found} for name in usual})
+    column = parts.split_column({name: {str(read.fields.get(name) or "") for read, _ in usable} for name in usual})
     named: list[str] = []
     if column is not None:
-        found = [(read, row) for read, row in found if parts.part_named(read.fields[column])]
-        named = [parts.part_named(read.fields[column]) or "" for read, _ in found]
-    ids, numbered = [row["id"] for _, row in found], ""
+        usable = [(read, row) for read, row in usable if parts.part_named(read.fields[column])]
+        named = [parts.part_named(read.fields[column]) or "" for read, _ in usable]
+    ids, numbered = [row["id"] for _, row in usable], ""
     if len({*ids}) < len(ids):  # systems are compared id by id
-        ids, numbered = [read.name for read, _ in found], "; ids recur, so the rows are numbered"
-    texts = [{**read.fields, "id": identity} for (read, _), identity in zip(found, ids, strict=True)]
-    articles = [parts.article_key(row["source"]) for _, row in found]
+        ids, numbered = [read.name for read, _ in usable], "; ids recur, so the rows are numbered"
+    texts = [{**read.fields, "id": identity} for (read, _), identity in zip(usable, ids, strict=True)]
+    articles = [parts.article_key(row["source"]) for _, row in usable]
     try:
         if column is None:
             return parts.drawn(texts, articles), f"drawn from {len({*articles}):,} different articles{numbered}"

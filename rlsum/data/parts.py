@@ -26,8 +26,8 @@ def article_key(text: str) -> Hashable:
 
 def split_column(values: Mapping[str, Set[object]]) -> str | None:
     """The column that says in which part a row is, if there is one. ``values``: column -> its different values."""
-    for name, found in values.items():
-        parts = {part_named(value) for value in found} - {""}
+    for name, cells in values.items():
+        parts = {part_named(value) for value in cells} - {""}
         if name.strip().lower() in COLUMNS and None not in parts and "train" in parts and len(parts) > 1:
             return name
     return None
@@ -81,7 +81,7 @@ def _check(articles: int, rows: int) -> None:
 
 
 def _sorted(rows: Sequence[Row], articles: Sequence[Hashable], part: dict[Hashable, str]) -> Parts[Row]:
-    found: Parts[Row] = {"train": [], "valid": [], "test": []}
+    sorted_rows: Parts[Row] = {"train": [], "valid": [], "test": []}
     for row, article in zip(rows, articles, strict=True):
-        found[part[article]].append(row)
-    return found
+        sorted_rows[part[article]].append(row)
+    return sorted_rows

@@ -53,12 +53,12 @@ def lengths(texts: Mapping[str, Sequence[str]], given: Sequence[str] = ()) -> di
 
     ``texts``: column -> the text of each row, "" where there is none. Of ``given`` columns any text will do.
     """
-    found = {}
+    sizes = {}
     for name, values in texts.items():
         present = [text for text in map(str.strip, values) if text]
         if present and (name in given or (2 * len(present) > len(values) and _prose(present))):
-            found[name] = median(map(len, present))
-    return found
+            sizes[name] = median(map(len, present))
+    return sizes
 
 
 def _prose(texts: Sequence[str]) -> bool:
@@ -76,36 +76,36 @@ def _runs(text: str) -> bool:
 
 
 def roles(
-    found: Mapping[str, float], columns: Sequence[str], source: str | None = None, reference: str | None = None
+    sizes: Mapping[str, float], columns: Sequence[str], source: str | None = None, reference: str | None = None
 ) -> Roles:
-    """The columns of articles and summaries among ``found``, column -> median characters; given ones are checked.
+    """The columns of articles and summaries among ``sizes``, column -> median characters; given ones are checked.
 
     Raises CorpusError where there is none, or where several would do; the message lists them and names the option.
     """
     for name, given in (("source_column", source), ("reference_column", reference)):
-        if given is not None and given not in found:
-            raise CorpusError(f"{option(name, given)}: holds no texts; {_listed(found, columns)}")
+        if given is not None and given not in sizes:
+            raise CorpusError(f"{option(name, given)}: holds no texts; {_listed(sizes, columns)}")
     if source is not None and source == reference:
         raise CorpusError(f"{option('reference_column', reference)}: is the column of the articles; name another")
-    rest = {name: length for name, length in found.items() if name not in (source, reference)}
+    rest = {name: length for name, length in sizes.items() if name not in (source, reference)}
     because = why = "as given"
     if source is None:
-        source, because = _one("source_column", "articles", _articles(rest), found, columns)
+        source, because = _one("source_column", "articles", _articles(rest), sizes, columns)
         del rest[source]
     if reference is None:
-        reference, why = _one("reference_column", "summaries", _summaries(rest, found[source]), found, columns)
-    return Roles(source, reference, (because, why), found)
+        reference, why = _one("reference_column", "summaries", _summaries(rest, sizes[source]), sizes, columns)
+    return Roles(source, reference, (because, why), sizes)
 
 
 Choice = tuple[Sequence[str], str]  # columns that would do, and why
 
 
-def _articles(found: Mapping[str, float]) -> Iterator[Choice]:
+def _articles(sizes: Mapping[str, float]) -> Iterator[Choice]:
     """Choices of the column of articles, the best first."""
-    kinds = {name: kind_of(name) for name in found}
-    free = {name: length for name, length in found.items() if kinds[name] in ("article", "")}
+    kinds = {name: kind_of(name) for name in sizes}
+    free = {name: length for name, length in sizes.items() if kinds[name] in ("article", "")}
     if not free and "title" in kinds.values():  # titles of abstracts
-        free = {name: length for name, length in found.items() if kinds[name] == "summary"}
+        free = {name: length for name, length in sizes.items() if kinds[name] == "summary"}
     longest = max(free.values(), default=0)
     long = [name for name, length in free.items() if 2 * length >= longest]
     named = [name for name, length in free.items() if kinds[name] == "article" and 10 * length >= longest]
@@ -115,38 +115,38 @@ def _articles(found: Mapping[str, float]) -> Iterator[Choice]:
     yield long, "the longest texts"
 
 
-def _summaries(found: Mapping[str, float], article: float) -> Iterator[Choice]:
+def _summaries(sizes: Mapping[str, float], article: float) -> Iterator[Choice]:
     """Choices of the column of summaries of articles of so many characters, the best first."""
-    kinds = {name: kind_of(name) for name in found}
+    kinds = {name: kind_of(name) for name in sizes}
 
     def of(*wanted: Kind) -> list[str]:
         return [name for name, kind in kinds.items() if kind in wanted]
 
     titles = of("title")
-    title = max((found[name] for name in titles), default=0)
+    title = max((sizes[name] for name in titles), default=0)
     yield of("summary"), "by its name"
-    between = [name for name in of("", "article") if title < found[name] < article]
+    between = [name for name in of("", "article") if title < sizes[name] < article]
     yield between, "shorter than the articles" + (" and longer than the titles" if titles else "")
-    yield [name for name in titles if found[name] == title], "no other texts than titles are left"
+    yield [name for name in titles if sizes[name] == title], "no other texts than titles are left"
     yield of("", "article"), "the only other texts"
     yield of("output"), "the only other texts"
 
 
 def _one(
-    argument: str, what: str, choices: Iterator[Choice], found: Mapping[str, float], columns: Sequence[str]
+    argument: str, what: str, choices: Iterator[Choice], sizes: Mapping[str, float], columns: Sequence[str]
 ) -> tuple[str, str]:
     """The first choice that there is. Raises CorpusError where it is of several columns, or there is none."""
     names, why = next((choice for choice in choices if choice[0]), ((), ""))
     if len(names) == 1:
         return names[0], why
     if names:
-        listed = ", ".join(f"{name!r} ({found[name]:,.0f} characters)" for name in names)
+        listed = ", ".join(f"{name!r} ({sizes[name]:,.0f} characters)" for name in names)
         raise CorpusError(f"{what}: {listed}? Each would do, with its median length; name one with {option(argument)}")
-    raise CorpusError(f"no column of {what} for {option(argument)}; {_listed(found, columns)}")
+    raise CorpusError(f"no column of {what} for {option(argument)}; {_listed(sizes, columns)}")
 
 
-def _listed(found: Mapping[str, float], columns: Sequence[str]) -> str:
+def _listed(sizes: Mapping[str, float], columns: Sequence[str]) -> str:
     """The columns, those of texts with their lengths."""
     return "columns: " + ", ".join(
-        f"{name!r} ({found[name]:,.0f} characters)" if name in found else repr(name) for name in columns
+        f"{name!r} ({sizes[name]:,.0f} characters)" if name in sizes else repr(name) for name in columns
     )

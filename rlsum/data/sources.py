@@ -39,17 +39,19 @@ Cleaned = tuple[datasets.Dataset, Columns]
 
 def clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> Cleaned:
     """All rows of the split with CLEAN_FEATURES and further columns as JSON, broken ones too, cached; the columns."""
-    found = _located(path, split)
-    return _clean_files(found, asked, path, num_proc) if isinstance(found, list) else _clean_dataset(found, asked, path)
+    located = _located(path, split)
+    if isinstance(located, list):
+        return _clean_files(located, asked, path, num_proc)
+    return _clean_dataset(located, asked, path)
 
 
 def reads(path: str, split: str) -> Iterator[Read]:
     """All rows of the split as they are."""
-    found = _located(path, split)
-    if isinstance(found, list):
-        yield from chain.from_iterable(map(read_file, found))
+    located = _located(path, split)
+    if isinstance(located, list):
+        yield from chain.from_iterable(map(read_file, located))
     else:
-        yield from (_row_of(row, number, path) for number, row in enumerate(found))
+        yield from (_row_of(row, number, path) for number, row in enumerate(located))
 
 
 def _located(path: str, split: str) -> list[Path] | datasets.Dataset:
@@ -60,8 +62,8 @@ def _located(path: str, split: str) -> list[Path] | datasets.Dataset:
     saved = is_saved(local)
     if files := _files(local, split) or ([] if saved else _line_files(local, split)):
         return files
-    found = datasets.load_from_disk(str(local)) if saved else _from_hub(str(local), split)
-    return found if isinstance(found, datasets.Dataset) else _pick(found, split, path)
+    loaded = datasets.load_from_disk(str(local)) if saved else _from_hub(str(local), split)
+    return loaded if isinstance(loaded, datasets.Dataset) else _pick(loaded, split, path)
 
 
 def check_path(path: str, split: str) -> None:
@@ -79,14 +81,14 @@ def load_split(path: str, split: str | None) -> datasets.Dataset:
     Raises CorpusError if it cannot be read, has no such split, or has several and none was named.
     """
     local = Path(path.removeprefix(HUB)).expanduser()
-    found = datasets.load_from_disk(str(local)) if is_saved(local) else _load(datasets.load_dataset, path)
-    if isinstance(found, datasets.Dataset):
-        return found
-    if split is None and len(found) == 1:
-        return next(iter(found.values()))
+    loaded = datasets.load_from_disk(str(local)) if is_saved(local) else _load(datasets.load_dataset, path)
+    if isinstance(loaded, datasets.Dataset):
+        return loaded
+    if split is None and len(loaded) == 1:
+        return next(iter(loaded.values()))
     if split is None:
-        raise CorpusError(f"path={path!r}: several splits, {', '.join(found)}; name one with split=")
-    return _pick(found, split, path)
+        raise CorpusError(f"path={path!r}: several splits, {', '.join(loaded)}; name one with split=")
+    return _pick(loaded, split, path)
 
 
 def _files(path: Path, split: str) -> list[Path]:
@@ -116,8 +118,8 @@ def _line_files(folder: Path, split: str) -> list[Path]:
     the name of a configuration.
     """
     formats = JSON_LINES if (folder / CARD).is_file() or not folder.exists() else LINE_FORMATS
-    found = _load(datasets.load_dataset_builder, str(folder)).config.data_files
-    files = [Path(name) for name in _pick(found or {}, split, str(folder))]
+    data_files = _load(datasets.load_dataset_builder, str(folder)).config.data_files
+    files = [Path(name) for name in _pick(data_files or {}, split, str(folder))]
     return files if all(file.is_file() and file.name.endswith(formats) for file in files) else []
 
 
@@ -149,8 +151,8 @@ def _clean_files(files: list[Path], asked: Columns, path: str, num_proc: int) ->
 
 def _states(files: Iterable[Path]) -> list[tuple[str, int, int, int]]:
     """Path, size and times of each file, for cache keys. No tool can reset the last time, that of the last change."""
-    found = ((file.resolve(), file.stat()) for file in files)
-    return [(str(file), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for file, stat in found]
+    stats = ((file.resolve(), file.stat()) for file in files)
+    return [(str(file), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for file, stat in stats]
 
 
 def _features(columns: Columns) -> datasets.Features:
@@ -169,8 +171,8 @@ def _from_hub(path: str, split: str) -> datasets.Dataset:
     """What `datasets` reads: a hub name, or a folder, whose files' state is in the path of the cache."""
     folder, cache = Path(_hub_name(path)[0]), None
     if folder.is_dir():
-        found = _load(datasets.load_dataset_builder, path).config.data_files or {}
-        files = [folder / CARD, *map(Path, chain(*found.values()))]
+        data_files = _load(datasets.load_dataset_builder, path).config.data_files or {}
+        files = [folder / CARD, *map(Path, chain(*data_files.values()))]
         cache = str(_cache() / f"folder-{Hasher.hash(_states(file for file in files if file.is_file()))}")
     return _pick(_load(datasets.load_dataset, path, cache), split, path)
 
@@ -223,23 +225,23 @@ def _has_configurations(folder: Path) -> bool:
     return card.is_file() and "config_name:" in card.read_text(encoding="utf-8", errors="replace")
 
 
-def _pick(found: Mapping[str, T], split: str, path: str) -> T:
+def _pick(splits: Mapping[str, T], split: str, path: str) -> T:
     for name in _synonyms(split):
-        if name in found:
-            return found[name]
-    raise CorpusError(f"path={path!r}: no split {split!r}; there are {', '.join(map(str, found))}")
+        if name in splits:
+            return splits[name]
+    raise CorpusError(f"path={path!r}: no split {split!r}; there are {', '.join(map(str, splits))}")
 
 
-def _clean_dataset(found: datasets.Dataset, asked: Columns, path: str) -> Cleaned:
-    columns = choose_columns(asked, [Read(path, "", dict.fromkeys(found.column_names))], path)
-    states = _states(Path(file["filename"]) for file in found.cache_files)
-    key = Hasher.hash((found._fingerprint, states, columns, path, CACHE_VERSION))
-    rows = found.map(
+def _clean_dataset(dataset: datasets.Dataset, asked: Columns, path: str) -> Cleaned:
+    columns = choose_columns(asked, [Read(path, "", dict.fromkeys(dataset.column_names))], path)
+    states = _states(Path(file["filename"]) for file in dataset.cache_files)
+    key = Hasher.hash((dataset._fingerprint, states, columns, path, CACHE_VERSION))
+    rows = dataset.map(
         _clean_row,
         with_indices=True,
         fn_kwargs={"columns": columns, "path": path},
         features=_features(columns),
-        remove_columns=found.column_names,
+        remove_columns=dataset.column_names,
         cache_file_name=str(_cache() / f"clean-{key}.arrow"),
         new_fingerprint=key,
         desc="reading",

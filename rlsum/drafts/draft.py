@@ -19,24 +19,24 @@ Values = Mapping[str, object]
 Count = Callable[[str], int]
 
 
-def run_values(name: str, files: Mapping[str, Path], found: Look, start: Pretrained | None) -> dict[str, object]:
+def run_values(name: str, files: Mapping[str, Path], look: Look, start: Pretrained | None) -> dict[str, object]:
     """What the run by likelihood says of the data and the model; ``start``: a pretrained one, None: words."""
-    read = (found.columns.source, *found.references)
-    others = [column for column in found.names if column not in read]
+    read = (look.columns.source, *look.references)
+    others = [column for column in look.names if column not in read]
     values = {
-        "data": found.path,
+        "data": look.path,
         "name": name,
-        "rows": f"{found.rows:,}",
+        "rows": f"{look.rows:,}",
         "train": _quoted(files["train"]),
         "valid": _quoted(files["valid"]),
-        "source": _quoted(found.columns.source),
-        "reference": _quoted(found.reference),
-        "lists": found.columns.lists,
+        "source": _quoted(look.columns.source),
+        "reference": _quoted(look.reference),
+        "lists": look.columns.lists,
         "others": f"     # other columns: {', '.join(map(repr, others))}" if others else "",
-        "language": None if found.language == "en" else found.language,
+        "language": None if look.language == "en" else look.language,
         "metrics": "rouge-1, rouge-2, rouge-l",
     }
-    return values | (_of_words(found) if start is None else _of_pretrained(found, start))
+    return values | (_of_words(look) if start is None else _of_pretrained(look, start))
 
 
 def run(values: Values, start: Pretrained | None) -> str:
@@ -65,28 +65,28 @@ def later(values: Values, test: Path, lead: Path, sentences: int) -> dict[str, s
     }
 
 
-def _of_words(found: Look) -> dict[str, object]:
+def _of_words(look: Look) -> dict[str, object]:
     """A pointer-generator, its words as the language has them, small for few articles."""
-    small = found.rows < SMALL
-    steps = min(20_000, max(800, found.rows * 10 // 16))
-    language = language_of(found.language)
-    count: Count = (lambda text: len(text.split())) if found.tokenised else (lambda text: len(tokens(text, language)))
-    longest = (200 if small else 400, 100) if found.spaced else (400 if small else 800, 200)  # words; characters
-    case = "false           # they have no capitals" if found.lowercase else "true            # fewer words"
+    small = look.rows < SMALL
+    steps = min(20_000, max(800, look.rows * 10 // 16))
+    language = language_of(look.language)
+    count: Count = (lambda text: len(text.split())) if look.tokenised else (lambda text: len(tokens(text, language)))
+    longest = (200 if small else 400, 100) if look.spaced else (400 if small else 800, 200)  # words; characters
+    case = "false           # they have no capitals" if look.lowercase else "true            # fewer words"
     return {
-        "tokenizer": "whitespace     # the texts are tokenised" if found.tokenised else "spacy          # raw text",
+        "tokenizer": "whitespace     # the texts are tokenised" if look.tokenised else "spacy          # raw text",
         "lowercase": case,
-        **_lengths(found, count, *longest),
+        **_lengths(look, count, *longest),
         "model": "{embedding: 64, hidden: 64, dropout: 0.3}" if small else "{embedding: 128, hidden: 128}",
         "kept": "null",
         **{"rate": "3e-3" if small else "1e-3", "rewarded_rate": "1e-3" if small else "3e-4"},
-        **_steps(found.rows, steps),
+        **_steps(look.rows, steps),
     }
 
 
-def _of_pretrained(found: Look, start: Pretrained) -> dict[str, object]:
+def _of_pretrained(look: Look, start: Pretrained) -> dict[str, object]:
     """A pretrained model: its own tokens, capitals and rates."""
-    steps = min(10_000, max(100, found.rows * 3 // 16))
+    steps = min(10_000, max(100, look.rows * 3 // 16))
     return {
         "pretrained": start.name,
         "model": _quoted(start.name),
@@ -94,9 +94,9 @@ def _of_pretrained(found: Look, start: Pretrained) -> dict[str, object]:
         "line_break": _quoted(start.line_break) if start.line_break else None,
         "lora": start.lora,
         "weights": f"{start.weights / 1e6:,.0f}",
-        **_lengths(found, start.count, *start.longest),
+        **_lengths(look, start.count, *start.longest),
         **{"kept": None, "optimizer": start.optimizer, "rate": start.rates[0], "rewarded_rate": start.rates[1]},
-        **_steps(found.rows, steps),
+        **_steps(look.rows, steps),
     }
 
 
@@ -107,11 +107,11 @@ def _steps(rows: int, steps: int) -> dict[str, object]:
     }
 
 
-def _lengths(found: Look, count: Count, most_source: int, most_target: int) -> dict[str, object]:
+def _lengths(look: Look, count: Count, most_source: int, most_target: int) -> dict[str, object]:
     """The limits of articles and summaries, and what they cut: quantiles of the tokens of the first rows."""
     (source_50, source_95), (target_50, target_95) = (
         map(round, np.quantile([count(text) for text in texts], (0.5, 0.95)))
-        for texts in (found.articles, found.summaries)
+        for texts in (look.articles, look.summaries)
     )
     return {
         **{"source_50": source_50, "source_95": source_95, "target_50": target_50, "target_95": target_95},

@@ -74,7 +74,7 @@ def init(
     ``pretrained``: a model to fine-tune. ``name``: of the run and its files, by default that of ``data``. The columns
     and the language are seen in the data where they are not given. Raises UserError before anything is written.
     """
-    from rlsum.data.look import leads, look, overlap, split, splits_of
+    from rlsum.data.look import leads, look_at, overlap, split, splits_of
     from rlsum.drafts import draft
     from rlsum.drafts.pretrained import pretrained as facts
     from rlsum.records import write_outputs
@@ -86,27 +86,27 @@ def init(
     folder, files = Path(f"{name}-data"), splits_of(data)
     lead = folder / "lead.jsonl"
     start = None if pretrained is None else facts(pretrained)
-    found = look(files.get("train", data), source_column, reference_column, reference_lists, language)
-    parts, by = ({}, "") if files else split(found)
+    look = look_at(files.get("train", data), source_column, reference_column, reference_lists, language)
+    parts, by = ({}, "") if files else split(look)
     written = {part: folder / f"{part}.jsonl" for part in parts}
     for path in (*(Path(f"{name}{end}.yaml") for end in ENDS), lead, *written.values()):
         check_free("name", path, overwrite)
-    notes = [*_notes(found, start)]
+    notes = [*_notes(look, start)]
     if files:
-        notes += [f"{both:,} articles are in {pair}" for pair, both in overlap(files, found).items()]
+        notes += [f"{both:,} articles are in {pair}" for pair, both in overlap(files, look).items()]
     else:
         notes.append(f"parts: {', '.join(f'{len(rows):,} {part}' for part, rows in parts.items())}, {by}")
-        files, found = written, replace(found, rows=len(parts["train"]))
+        files, look = written, replace(look, rows=len(parts["train"]))
     for part, rows in parts.items():
         write_lines(written[part], (json.dumps(row, ensure_ascii=False, default=str) for row in rows))
     test = files.get("test", files["valid"])
-    sentences, outputs = leads(test, found)
+    sentences, outputs = leads(test, look)
     write_outputs(lead, outputs)
-    values = draft.run_values(name, files, found, start)
+    values = draft.run_values(name, files, look, start)
     texts = {"": draft.run(values, start), **draft.later(values, test, lead, sentences)}
     for end, text in texts.items():
         Path(f"{name}{end}.yaml").write_text(text, encoding="utf-8")
-    return Drafted(name, test, found.language, (*notes, *_few(found, start)))
+    return Drafted(name, test, look.language, (*notes, *_few(look, start)))
 
 
 def name_of(data: Path) -> str:
@@ -114,40 +114,40 @@ def name_of(data: Path) -> str:
     return re.sub(r"[^\w-]+", "-", data.resolve().name.split(".")[0])
 
 
-def _notes(found: Look, start: Pretrained | None) -> Iterator[str]:
+def _notes(look: Look, start: Pretrained | None) -> Iterator[str]:
     """What was seen and chosen."""
     from rewards.text.languages import language_of
 
-    lengths, (source_why, why), source = found.roles.lengths, found.roles.why, found.columns.source
-    others = [f"{name!r} ({lengths[name]:,.0f})" for name in lengths if name not in (source, *found.references)]
+    lengths, (source_why, why), source = look.roles.lengths, look.roles.why, look.columns.source
+    others = [f"{name!r} ({lengths[name]:,.0f})" for name in lengths if name not in (source, *look.references)]
     yield f"articles: {source!r}, {source_why} (half of them have at least {lengths[source]:,.0f} characters)"
     yield (
-        f"summaries: {', '.join(map(repr, found.references))}, {why} ({lengths[found.reference]:,.0f} characters)"
+        f"summaries: {', '.join(map(repr, look.references))}, {why} ({lengths[look.reference]:,.0f} characters)"
         + (f"; other texts: {', '.join(others)}" if others else "")
     )
-    if lengths[found.reference] > lengths[source]:
+    if lengths[look.reference] > lengths[source]:
         yield "the summaries are longer than the articles: if it is the other way round, name both columns"
-    if found.broken:
-        yield f"rows that cannot be read are left out: {len(found.broken):,}, the first {found.broken[0]}"
-    if found.language != "en" or found.given:
+    if look.broken:
+        yield f"rows that cannot be read are left out: {len(look.broken):,}, the first {look.broken[0]}"
+    if look.language != "en" or look.given:
         how = f"by its letters and frequent words; if it is another, give {option('language', 'CODE')}"
-        how = "as given" if found.given else how
-        yield f"language: {language_of(found.language).name} ({found.language}), {how}"
+        how = "as given" if look.given else how
+        yield f"language: {language_of(look.language).name} ({look.language}), {how}"
     if start is not None:
         trained = "low-rank updates are trained" if start.lora else "all are trained"
         if start.large and not start.lora:
             trained += " (low-rank updates, which need less memory, need peft, and layers that it knows)"
         yield f"model: {start.weights / 1e6:,.1f} million weights, {trained}; it reads texts as they are written"
-    elif not found.spaced:
+    elif not look.spaced:
         yield "texts: without spaces between words; the model reads characters"
     else:
-        case = "without capitals" if found.lowercase else "with capitals; the model reads them lower-cased"
-        yield f"texts: {'tokenised' if found.tokenised else 'raw'}, {case}"
+        case = "without capitals" if look.lowercase else "with capitals; the model reads them lower-cased"
+        yield f"texts: {'tokenised' if look.tokenised else 'raw'}, {case}"
 
 
-def _few(found: Look, start: Pretrained | None) -> Iterator[str]:
-    if start is None and found.rows < FEW:
+def _few(look: Look, start: Pretrained | None) -> Iterator[str]:
+    if start is None and look.rows < FEW:
         yield (
-            f"{found.rows:,} articles are few for a model from nothing: expect it to stay below the lead of the "
+            f"{look.rows:,} articles are few for a model from nothing: expect it to stay below the lead of the "
             f"articles, a row of the comparison; a pretrained one learns from less ({option('pretrained', 'NAME')})"
         )

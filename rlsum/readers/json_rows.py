@@ -23,10 +23,10 @@ def jsonl(path: Path) -> Iterator[Read]:
     for number, (where, line) in enumerate(lines(path), 1):
         if line.strip():
             try:
-                found = _object(json_value(line))
+                row = _object(json_value(line))
             except NotJson as error:
-                found = {}, str(error)
-            yield Read(where, numbered(path, number), *found)
+                row = {}, str(error)
+            yield Read(where, numbered(path, number), *row)
 
 
 def rows_of(value: Any) -> list[Any]:

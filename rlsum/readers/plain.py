@@ -37,7 +37,7 @@ def line_pairs(path: Path) -> Iterator[Read]:
     zipped = path.suffix == ".gz"
     own = Path(path.stem).suffix if zipped else path.suffix
     name = path.name.removesuffix(".gz").removesuffix(own) + PARTNERS[own]
-    partner = next((path.with_name(each) for each in (name, f"{name}.gz") if path.with_name(each).is_file()), None)
+    partner = next((path.with_name(end) for end in (name, f"{name}.gz") if path.with_name(end).is_file()), None)
     if partner is None:
         raise CorpusError(f"path={str(path)!r}: no {name} beside it; give the summaries of its articles, one a line")
     pairs = zip_longest(lines(path), lines(partner))

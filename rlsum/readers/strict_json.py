@@ -37,10 +37,10 @@ def json_value(text: str | bytes, finite: bool = False) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         nonlocal objects
         objects += 1
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        made = dict(pairs)
+        if len(made) < len(pairs):
             raise Repeated(f"{Counter(name for name, _ in pairs).most_common(1)[0][0]!r} is written twice")
-        return found
+        return made
 
     constants: dict[str, Any] = {"parse_constant": _refuse, "parse_float": _finite} if finite else {}
     try:

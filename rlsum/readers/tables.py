@@ -133,8 +133,8 @@ def saved_rows(folder: Path) -> Iterator[Read]:
     """Rows of a data set that `datasets` saved. Raises CorpusError for several splits."""
     from datasets import Dataset, load_from_disk
 
-    found = load_from_disk(str(folder))
-    if not isinstance(found, Dataset):
-        raise CorpusError(f"{folder}: several splits; give one of {', '.join(str(folder / name) for name in found)}")
-    for number, fields in enumerate(found, 1):
+    dataset = load_from_disk(str(folder))
+    if not isinstance(dataset, Dataset):
+        raise CorpusError(f"{folder}: several splits; give one of {', '.join(str(folder / name) for name in dataset)}")
+    for number, fields in enumerate(dataset, 1):
         yield Read(f"{folder}, row {number}", numbered(folder, number), fields)
