@@ -37,6 +37,20 @@ def store(tmp_path, study, clock):
     opened.close()
 
 
+@pytest.fixture
+def annas(store):
+    """A store that has lent a booklet to anna."""
+    store.claim("anna")
+    return store
+
+
+@pytest.fixture
+def answered(annas):
+    """A store with one answer of hers."""
+    annas.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    return annas
+
+
 def test_a_name_is_for_one_judge_whatever_its_case(store):
     """`collect` takes two such names for one person and an error, which nobody could mend in the app's database."""
     assert store.claim("anna")
@@ -71,75 +85,65 @@ def test_each_judge_has_a_booklet_of_their_own_and_there_are_no_more_than_bookle
     assert store.progress("chris").open == ()
 
 
-def test_an_answer_sent_twice_counts_once(store):
-    store.claim("anna")
+def test_an_answer_sent_twice_counts_once(annas):
     for _ in range(3):
-        store.record("anna", "t0-0", 0, ANSWERS, "why not", 4.0)
-    assert len(store.responses()) == 1
+        annas.record("anna", "t0-0", 0, ANSWERS, "why not", 4.0)
+    assert len(annas.responses()) == 1
 
 
-def test_other_answers_to_the_same_revision_are_a_conflict_and_change_nothing(store):
-    store.claim("anna")
-    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+def test_other_answers_to_the_same_revision_are_a_conflict_and_change_nothing(answered):
     with pytest.raises(Conflict):
-        store.record("anna", "t0-0", 0, {**ANSWERS, "focus": "right"}, "", 4.0)
+        answered.record("anna", "t0-0", 0, {**ANSWERS, "focus": "right"}, "", 4.0)
     with pytest.raises(Conflict):
-        store.record("anna", "t0-0", 2, ANSWERS, "", 4.0)
-    assert store.latest("anna", "t0-0")[0].answers == ANSWERS
+        answered.record("anna", "t0-0", 2, ANSWERS, "", 4.0)
+    assert answered.latest("anna", "t0-0")[0].answers == ANSWERS
 
 
-def test_a_change_replaces_the_answer_and_adds_to_its_time(store, clock):
-    store.claim("anna")
-    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+def test_a_change_replaces_the_answer_and_adds_to_its_time(answered, clock):
     clock.at += 60
-    store.record("anna", "t0-0", 1, {**ANSWERS, "overall": "right"}, "better", 3.5)
-    (found,) = store.responses()
+    answered.record("anna", "t0-0", 1, {**ANSWERS, "overall": "right"}, "better", 3.5)
+    (found,) = answered.responses()
     assert (found.answers, found.comment, found.seconds) == ({"focus": "left", "overall": "right"}, "better", 7.5)
     assert found.submitted == "2023-11-14T22:14:20+00:00"
     assert found.origin == "app"
 
 
-def test_an_old_form_sent_again_after_a_change_changes_nothing(store):
-    store.claim("anna")
-    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
-    store.record("anna", "t0-0", 1, {**ANSWERS, "focus": "right"}, "", 4.0)
-    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
-    assert store.latest("anna", "t0-0")[0].answers["focus"] == "right"
+def test_an_old_form_sent_again_after_a_change_changes_nothing(answered):
+    answered.record("anna", "t0-0", 1, {**ANSWERS, "focus": "right"}, "", 4.0)
+    answered.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    assert answered.latest("anna", "t0-0")[0].answers["focus"] == "right"
 
 
-def test_a_loan_that_ran_out_goes_to_who_asks_with_what_is_open(store, clock):
-    store.claim("anna")
-    store.claim("ben")
-    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+def test_a_loan_that_ran_out_goes_to_who_asks_with_what_is_open(annas, clock):
+    annas.claim("ben")
+    annas.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
     clock.at += 99
-    assert not store.claim("chris")
+    assert not annas.claim("chris")
     clock.at += 2
-    assert store.claim("chris")
-    assert store.progress("chris").open == ("t0-1", "t0-2")  # anna was silent longest... her loan began with her answer
+    assert annas.claim("chris")
+    assert annas.progress("chris").open == ("t0-1", "t0-2")  # anna was silent longest... her loan began with her answer
     with pytest.raises(Refused, match="Another judge"):
-        store.record("anna", "t0-1", 0, ANSWERS, "", 4.0)
-    assert store.progress("anna").open == ()
-    assert not store.claim("anna")
-    assert [found.task for found in store.responses()] == ["t0-0"]
+        annas.record("anna", "t0-1", 0, ANSWERS, "", 4.0)
+    assert annas.progress("anna").open == ()
+    assert not annas.claim("anna")
+    assert [found.task for found in annas.responses()] == ["t0-0"]
 
 
-def test_a_loan_that_ran_out_stays_while_nobody_asks(store, clock):
-    store.claim("anna")
+def test_a_loan_that_ran_out_stays_while_nobody_asks(annas, clock):
     clock.at += 1_000
-    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
-    assert store.loans()[0].until == clock.at + 100
+    annas.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    assert annas.loans()[0].until == clock.at + 100
 
 
-def test_a_sign_of_life_keeps_the_booklet(store, clock):
-    store.claim("anna")
-    store.claim("ben")
+def test_a_sign_of_life_keeps_the_booklet(annas, clock):
+    annas.claim("ben")
     for _ in range(5):
         clock.at += 60
         for judge in ("anna", "ben"):
-            assert store.progress(judge).renewal_due
-            store.renew(judge)
-            assert not store.progress(judge).renewal_due
-    assert not store.claim("chris")
+            assert annas.progress(judge).renewal_due
+            annas.renew(judge)
+            assert not annas.progress(judge).renewal_due
+    assert not annas.claim("chris")
 
 
 def test_a_reserved_booklet_is_not_lent_until_it_is_released(store):
@@ -153,13 +157,11 @@ def test_a_reserved_booklet_is_not_lent_until_it_is_released(store):
     assert store.claim("ben")
 
 
-def test_a_released_loan_goes_to_the_next_judge_with_what_is_open(store):
-    store.claim("anna")
-    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
-    store.release([0])
-    assert store.progress("anna").stage == "lost"
-    assert store.claim("ben")
-    assert store.progress("ben").open == ("t0-1", "t0-2")
+def test_a_released_loan_goes_to_the_next_judge_with_what_is_open(answered):
+    answered.release([0])
+    assert answered.progress("anna").stage == "lost"
+    assert answered.claim("ben")
+    assert answered.progress("ben").open == ("t0-1", "t0-2")
 
 
 def test_a_finished_booklet_is_never_given_away(store, study, clock):
@@ -171,25 +173,23 @@ def test_a_finished_booklet_is_never_given_away(store, study, clock):
     assert not store.claim("chris")
 
 
-def test_paused_takes_what_was_shown_and_closed_takes_nothing(store):
-    store.claim("anna")
-    store.set_state("paused")
-    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
-    store.set_state("closed")
+def test_paused_takes_what_was_shown_and_closed_takes_nothing(annas):
+    annas.set_state("paused")
+    annas.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    annas.set_state("closed")
     with pytest.raises(Refused, match="closed"):
-        store.record("anna", "t0-1", 0, ANSWERS, "", 4.0)
+        annas.record("anna", "t0-1", 0, ANSWERS, "", 4.0)
     with pytest.raises(Refused, match="closed"):
-        store.record("anna", "t0-0", 1, {**ANSWERS, "focus": "right"}, "", 4.0)
-    assert len(store.responses()) == 1
+        annas.record("anna", "t0-0", 1, {**ANSWERS, "focus": "right"}, "", 4.0)
+    assert len(annas.responses()) == 1
 
 
-def test_all_is_there_after_opening_again(tmp_path, study, store):
-    store.claim("anna")
-    store.record("anna", "t0-0", 0, ANSWERS, "ünï\u202ecode", 4.0)
-    store.set_state("paused")
+def test_all_is_there_after_opening_again(tmp_path, study, annas):
+    annas.record("anna", "t0-0", 0, ANSWERS, "ünï\u202ecode", 4.0)
+    annas.set_state("paused")
     again = make_store(tmp_path, study)
-    assert again.responses() == store.responses()
-    assert (again.state(), again.secret) == ("paused", store.secret)
+    assert again.responses() == annas.responses()
+    assert (again.state(), again.secret) == ("paused", annas.secret)
     again.close()
 
 
@@ -231,9 +231,7 @@ def test_commits_are_synced_and_written_ahead(store):
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
-def test_reading_while_another_writes(tmp_path, study, store):
-    store.claim("anna")
-    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+def test_reading_while_another_writes(tmp_path, study, answered):
     assert [found.task for found in read_database(tmp_path / "judging.sqlite", study)] == ["t0-0"]
 
 
@@ -273,15 +271,14 @@ for task in store.progress("anna").open:
 """
 
 
-def test_another_process_that_comes_and_goes_takes_nothing_with_it(tmp_path, study, store):
+def test_another_process_that_comes_and_goes_takes_nothing_with_it(tmp_path, study, annas):
     """`links` does so while `serve` runs. Had the server lost its locks, the other would remove the write-ahead log."""
-    store.claim("anna")
     code = f"""import sys; sys.path[:0] = {sys.path!r}
 from pathlib import Path
 from served import make_store, make_study
 make_store(Path({str(tmp_path)!r}), make_study()).close()"""
     subprocess.run([sys.executable, "-c", code], check=True)
-    store.record("anna", "t0-0", 0, ANSWERS, "", 1.0)
+    annas.record("anna", "t0-0", 0, ANSWERS, "", 1.0)
     code = code.replace("make_store(Path", "print(len(make_store(Path").replace(".close()", ".responses()))")
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert found.stdout.strip() == "1"

@@ -40,6 +40,19 @@ def opened(browser, tmp_path):
         context.close()
 
 
+@pytest.fixture
+def blind():
+    return study()[0]
+
+
+@pytest.fixture
+def tab(opened, blind):
+    """The first booklet, begun."""
+    tab = opened(page(blind, 0))
+    begin(tab)
+    return tab
+
+
 def begin(tab, judge="ann"):
     tab.get_by_label("Your name").fill(judge)
     tab.get_by_role("button", name="Begin").click()
@@ -65,8 +78,7 @@ def saved(tab, folder):
     return path
 
 
-def test_a_booklet_judged_by_keys_alone_comes_back_as_judgments(opened, tmp_path):
-    blind, _ = study()
+def test_a_booklet_judged_by_keys_alone_comes_back_as_judgments(opened, tmp_path, blind):
     tab = opened(page(blind, 1))
     tab.keyboard.press("Tab")
     tab.get_by_label("Your name").focus()
@@ -91,20 +103,14 @@ def test_a_booklet_judged_by_keys_alone_comes_back_as_judgments(opened, tmp_path
         assert response.submitted.endswith("Z")
 
 
-def test_the_texts_stand_on_the_side_the_study_says(opened):
-    blind, _ = study()
-    tab = opened(page(blind, 0))
-    begin(tab)
+def test_the_texts_stand_on_the_side_the_study_says(tab, blind):
     first = blind.booklets[0][0]
     assert tab.locator("#text-A").text_content() == first.left
     assert tab.locator("#text-B").text_content() == first.right
     assert tab.locator("#article").text_content() == blind.articles[first.item]
 
 
-def test_closing_and_opening_again_goes_on_where_it_was(opened):
-    blind, _ = study()
-    tab = opened(page(blind, 0))
-    begin(tab)
+def test_closing_and_opening_again_goes_on_where_it_was(tab, blind):
     for key in ("a", "a", "a", "a", "Enter", "b"):
         tab.keyboard.press(key)
     tab.keyboard.press("c")
@@ -118,10 +124,7 @@ def test_closing_and_opening_again_goes_on_where_it_was(opened):
     assert tab.get_by_label("Comment (optional)").input_value() == "not sure"
 
 
-def test_a_question_left_out_is_asked_for_and_previous_undoes(opened):
-    blind, _ = study()
-    tab = opened(page(blind, 0))
-    begin(tab)
+def test_a_question_left_out_is_asked_for_and_previous_undoes(tab):
     tab.keyboard.press("a")
     tab.get_by_role("button", name="Next").click()
     assert "3 of 4 left" in tab.get_by_role("alert").first.inner_text()
@@ -136,8 +139,7 @@ def test_a_question_left_out_is_asked_for_and_previous_undoes(opened):
     assert tab.locator(".question").first.get_by_label("No difference").is_checked()
 
 
-def test_a_page_not_begun_writes_nothing_over_what_another_wrote(opened):
-    blind, _ = study()
+def test_a_page_not_begun_writes_nothing_over_what_another_wrote(opened, blind):
     idle = opened(page(blind, 0))
     tab = idle.context.new_page()
     tab.goto(idle.url)
@@ -153,8 +155,7 @@ def test_a_page_not_begun_writes_nothing_over_what_another_wrote(opened):
     tab.close()
 
 
-def test_letters_in_a_comment_and_switched_off_keys_answer_nothing(opened):
-    blind, _ = study()
+def test_letters_in_a_comment_and_switched_off_keys_answer_nothing(opened, blind):
     tab = opened(page(blind, 0))
     tab.get_by_label("Use keys").uncheck()
     begin(tab)
@@ -163,10 +164,7 @@ def test_letters_in_a_comment_and_switched_off_keys_answer_nothing(opened):
     assert tab.locator("input:checked[type=radio]").count() == 0
 
 
-def test_a_key_held_down_answers_one_question(opened):
-    blind, _ = study()
-    tab = opened(page(blind, 0))
-    begin(tab)
+def test_a_key_held_down_answers_one_question(tab):
     for _ in range(3):
         tab.keyboard.down("1")
     tab.keyboard.up("1")
@@ -174,8 +172,7 @@ def test_a_key_held_down_answers_one_question(opened):
 
 
 @pytest.mark.parametrize("broken", ["{", "null", '{"tasks": null}', '{"tasks": {}, "position": "x"}', "3"])
-def test_what_the_browser_kept_may_be_broken(opened, broken):
-    blind, _ = study()
+def test_what_the_browser_kept_may_be_broken(opened, broken, blind):
     tab = opened(page(blind, 0))
     tab.evaluate("([name, value]) => localStorage.setItem(name, value)", [f"rlsum human-eval {blind.id} 0", broken])
     tab.reload()
@@ -183,8 +180,7 @@ def test_what_the_browser_kept_may_be_broken(opened, broken):
     assert tab.locator("#heading").inner_text() == f"Comparison 1 of {len(blind.booklets[0])}"
 
 
-def test_a_browser_that_keeps_nothing_says_so(opened, tmp_path):
-    blind, _ = study()
+def test_a_browser_that_keeps_nothing_says_so(opened, tmp_path, blind):
     tab = opened(page(blind, 0))
     tab.evaluate("() => { Storage.prototype.setItem = () => { throw new Error('full') } }")
     begin(tab)
@@ -196,10 +192,7 @@ def test_a_browser_that_keeps_nothing_says_so(opened, tmp_path):
     assert len(found.responses) == len(blind.booklets[0])
 
 
-def test_another_judge_on_the_same_device_begins_anew(opened):
-    blind, _ = study()
-    tab = opened(page(blind, 0))
-    begin(tab)
+def test_another_judge_on_the_same_device_begins_anew(tab):
     tab.keyboard.press("a")
     reopened(tab)
     tab.on("dialog", lambda dialog: dialog.dismiss())
@@ -244,8 +237,7 @@ def test_a_page_loads_nothing_from_elsewhere_and_allows_one_script():
     assert "href=" not in content.replace("link.href", "")
 
 
-def test_a_booklet_holds_its_own_tasks_alone():
-    blind, _ = study()
+def test_a_booklet_holds_its_own_tasks_alone(blind):
     files = offline(blind)
     assert len(files) == len(blind.booklets)
     for booklet, content in zip(blind.booklets, files.values(), strict=True):
@@ -263,8 +255,7 @@ def test_no_cell_of_a_hostile_study_can_be_calculated():
     assert not starts & set("=+-@\t\r")
 
 
-def test_a_row_a_task_with_its_texts():
-    blind, _ = study()
+def test_a_row_a_task_with_its_texts(blind):
     files = sheets(blind)
     assert list(files) == [f"booklet-{number:02}.csv" for number in range(1, len(blind.booklets) + 1)]
     for booklet, text in zip(blind.booklets, files.values(), strict=True):
@@ -273,8 +264,7 @@ def test_a_row_a_task_with_its_texts():
         ]
 
 
-def test_a_sheet_filled_in_comes_back_as_judgments(tmp_path):
-    blind, _ = study()
+def test_a_sheet_filled_in_comes_back_as_judgments(tmp_path, blind):
     rows = cells(sheets(blind)["booklet-01.csv"])
     for row in rows:
         row |= {"judge": "ann", **{criterion.id: "B" for criterion in blind.criteria}}
@@ -288,8 +278,7 @@ def test_a_sheet_filled_in_comes_back_as_judgments(tmp_path):
     assert {answer for row in found.responses for answer in row.answers.values()} == {"right"}
 
 
-def test_a_sheet_that_nobody_filled_in_is_said_row_by_row(tmp_path):
-    blind, _ = study()
+def test_a_sheet_that_nobody_filled_in_is_said_row_by_row(tmp_path, blind):
     (tmp_path / "back.csv").write_text(sheets(blind)["booklet-01.csv"], encoding="utf-8")
     found = collect(blind, read_returned(tmp_path / "back.csv", blind))
     assert {reject.reason for reject in found.rejects} == {"not filled in"}

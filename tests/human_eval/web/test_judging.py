@@ -20,18 +20,32 @@ def begin(browser):
     return browser.post("/start", data={"token": token_of(browser.get("/"))})
 
 
+@pytest.fixture
+def anna(app):
+    return app.visit("judge", "anna")
+
+
+@pytest.fixture
+def item(anna):
+    """The first item of hers."""
+    return begin(anna)
+
+
+def say(browser, page, *sides, **more):
+    """Send the form of a page."""
+    return browser.post("/item", data=answers(*sides, token=token_of(page), **more))
+
+
 def work(browser):
     """Answer all open items."""
     while (item := browser.get("/item")).url.path == "/item":
-        browser.post("/item", data=answers("left", "none", token=token_of(item)))
+        say(browser, item, "left", "none")
 
 
-def test_a_judge_goes_through_a_booklet(app):
-    browser = app.visit("judge", "anna")
-    item = begin(browser)
+def test_a_judge_goes_through_a_booklet(app, anna, item):
     for number in (1, 2, 3):
         assert f"Comparison {number} of 3" in item.text
-        item = browser.post("/item", data=answers("left", "none", token=token_of(item), comment=" fine\r\nso "))
+        item = say(anna, item, "left", "none", comment=" fine\r\nso ")
         assert item.status_code == 200
     assert "Thank you" in item.text
     assert item.url.path == "/"
@@ -61,7 +75,7 @@ def test_pages_in_another_language_have_no_english_left(app_of):
     start = browser.get("/").text
     assert '<html lang="de">' in start
     item = begin(browser)
-    wrong = browser.post("/item", data=answers("left", token=token_of(item)))
+    wrong = say(browser, item, "left")
     assert "Offene Fragen sind markiert." in wrong.text
     for text in (start, item.text, browser.get("/withdraw").text, wrong.text):
         left = [english for english in app.study.interface.texts if len(english) > 5 and f">{english}<" in text]
@@ -78,10 +92,8 @@ def test_too_many_marks_are_refused_with_a_reason_and_stay_on_the_page(app_of):
     assert 'value="yes" data-keys="0" required checked' in page.text
 
 
-def test_closing_and_coming_back_goes_on_where_it_was(app):
-    browser = app.visit("judge", "anna")
-    item = begin(browser)
-    browser.post("/item", data=answers("left", "none", token=token_of(item)))
+def test_closing_and_coming_back_goes_on_where_it_was(app, anna, item):
+    say(anna, item, "left", "none")
     again = app.visit("judge", "anna")
     start = again.get("/")
     assert "1 of 3 comparisons saved" in start.text
@@ -89,77 +101,66 @@ def test_closing_and_coming_back_goes_on_where_it_was(app):
     assert "Comparison 2 of 3" in again.get("/item").text
 
 
-def test_seconds_are_those_since_the_item_was_shown(app):
-    browser = app.visit("judge", "anna")
-    item = begin(browser)
+def test_seconds_are_those_since_the_item_was_shown(app, anna, item):
     app.clock.at += 42
-    browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    say(anna, item, "left", "none")
     assert app.store.responses()[0].seconds == 42
 
 
-def test_seconds_are_those_since_the_first_showing_however_often_the_page_is_loaded(app):
-    browser = app.visit("judge", "anna")
-    begin(browser)
+def test_seconds_are_those_since_the_first_showing_however_often_the_page_is_loaded(app, anna, item):
     app.clock.at += 40
-    item = browser.get("/item")
+    item = anna.get("/item")
     app.clock.at += 2
-    browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    say(anna, item, "left", "none")
     assert app.store.responses()[0].seconds == 42
-    browser.get("/last")
+    anna.get("/last")
     app.clock.at += 10
-    last = browser.get("/last")
-    browser.post("/item", data=answers("right", "none", token=token_of(last)))
+    last = anna.get("/last")
+    say(anna, last, "right", "none")
     assert app.store.responses()[0].seconds == 52
 
 
-def test_a_clock_set_back_makes_no_negative_time(app):
-    browser = app.visit("judge", "anna")
-    item = begin(browser)
+def test_a_clock_set_back_makes_no_negative_time(app, anna, item):
     app.clock.at -= 42
-    browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    say(anna, item, "left", "none")
     assert app.store.responses()[0].seconds == 0
 
 
-def test_undo_shows_the_last_item_as_answered_and_replaces_it(app):
-    browser = app.visit("judge", "anna")
-    item = begin(browser)
+def test_undo_shows_the_last_item_as_answered_and_replaces_it(app, anna, item):
     assert "/last" not in item.text
-    second = browser.post("/item", data=answers("left", "none", token=token_of(item), comment="hm"))
+    second = say(anna, item, "left", "none", comment="hm")
     assert "/last" in second.text
-    last = browser.get("/last")
+    last = anna.get("/last")
     assert "Change comparison 1 of 3" in last.text
     assert 'value="left" required checked' in last.text
     assert ">\nhm</textarea>" in last.text
-    after = browser.post("/item", data=answers("right", "none", token=token_of(last)))
+    after = say(anna, last, "right", "none")
     assert "Comparison 2 of 3" in after.text
     (found,) = app.store.responses()
     assert app.store.latest("anna", found.task) == (found, 1)
     assert found.answers["focus"] == "right"
 
 
-def test_a_double_post_counts_once_and_answers_alike(app):
-    browser = app.visit("judge", "anna")
-    form = answers("left", "none", token=token_of(begin(browser)))
-    first, second = browser.post("/item", data=form), browser.post("/item", data=form)
+def test_a_double_post_counts_once_and_answers_alike(app, anna):
+    form = answers("left", "none", token=token_of(begin(anna)))
+    first, second = anna.post("/item", data=form), anna.post("/item", data=form)
     assert first.status_code == second.status_code == 200
     assert "Comparison 2 of 3" in second.text
     assert len(app.store.responses()) == 1
 
 
-def test_a_second_window_with_other_answers_is_told_so(app):
-    browser = app.visit("judge", "anna")
-    token = token_of(begin(browser))
-    browser.post("/item", data=answers("left", "none", token=token))
-    other = browser.post("/item", data=answers("right", "none", token=token))
+def test_a_second_window_with_other_answers_is_told_so(app, anna):
+    token = token_of(begin(anna))
+    anna.post("/item", data=answers("left", "none", token=token))
+    other = anna.post("/item", data=answers("right", "none", token=token))
     assert other.status_code == 409
     assert "already answered" in other.text
     assert app.store.responses()[0].answers["focus"] == "left"
 
 
 @pytest.mark.parametrize("given", [(), ("left",), ("left", "sideways"), ("", "none")])
-def test_missing_answers_are_asked_for_and_the_given_ones_kept(app, given):
-    browser = app.visit("judge", "anna")
-    reply = browser.post("/item", data=answers(*given, token=token_of(begin(browser)), comment="kept"))
+def test_missing_answers_are_asked_for_and_the_given_ones_kept(app, anna, given):
+    reply = say(anna, begin(anna), *given, comment="kept")
     assert reply.status_code == 422
     assert 'role="alert"' in reply.text
     assert "kept</textarea>" in reply.text
@@ -172,11 +173,11 @@ def test_a_page_open_for_long_is_shown_again_with_its_answers(app):
     browser = app.visit("judge", "anna", seconds=10 * FORM_LIFE)
     item = begin(browser)
     app.clock.at += FORM_LIFE + 1
-    old = browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    old = say(browser, item, "left", "none")
     assert old.status_code == 409
     assert "open for long" in old.text
     assert app.store.responses() == []
-    browser.post("/item", data=answers("left", "none", token=token_of(old)))
+    say(browser, old, "left", "none")
     assert len(app.store.responses()) == 1
 
 
@@ -186,35 +187,29 @@ def test_who_comes_when_all_is_lent_is_told(app):
     assert "Nothing left to judge" in begin(app.visit("judge", "chris")).text
 
 
-def test_who_lost_the_booklet_is_told_that_the_answer_was_not_recorded(app):
-    browser = app.visit("judge", "anna")
-    item = begin(browser)
+def test_who_lost_the_booklet_is_told_that_the_answer_was_not_recorded(app, anna, item):
     begin(app.visit("judge", "ben"))
     app.clock.at += 101
     begin(app.visit("judge", "chris"))
-    reply = browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    reply = say(anna, item, "left", "none")
     assert reply.status_code == 409
     assert "not recorded" in reply.text
     assert app.store.responses() == []
 
 
-def test_paused_takes_the_item_on_the_screen_and_shows_no_other(app):
-    browser = app.visit("judge", "anna")
-    item = begin(browser)
+def test_paused_takes_the_item_on_the_screen_and_shows_no_other(app, anna, item):
     app.store.set_state("paused")
-    after = browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    after = say(anna, item, "left", "none")
     assert "paused" in after.text
     assert len(app.store.responses()) == 1
 
 
-def test_closed_takes_nothing_and_says_so(app):
-    browser = app.visit("judge", "anna")
-    item = begin(browser)
+def test_closed_takes_nothing_and_says_so(app, anna, item):
     app.store.set_state("closed")
-    reply = browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    reply = say(anna, item, "left", "none")
     assert reply.status_code == 409
     assert "not recorded" in reply.text
-    assert "closed" in browser.get("/item").text
+    assert "closed" in anna.get("/item").text
 
 
 def test_one_invitation_makes_a_judge_of_everyone(app):
@@ -245,7 +240,7 @@ def test_a_participant_cannot_pass_for_an_invited_judge(app):
 def test_the_way_back_to_a_panel_is_shown_at_the_end(app_of):
     app = app_of(make_study(items=1), completion="https://panel.test/done?cc=1&x=2")
     browser = app.visit("judge", "anna")
-    reply = browser.post("/item", data=answers("left", "none", token=token_of(begin(browser))))
+    reply = say(browser, begin(browser), "left", "none")
     assert 'href="https://panel.test/done?cc=1&amp;x=2"' in reply.text
 
 
@@ -253,7 +248,7 @@ def test_who_cannot_finish_gets_the_other_way_back_and_no_completion(app_of):
     app = app_of(completion="https://panel.test/done", return_url="https://panel.test/back")
     anna = app.visit("judge", "anna")
     item = begin(anna)
-    anna.post("/item", data=answers("left", "none", token=token_of(item)))
+    say(anna, item, "left", "none")
     begin(app.visit("judge", "ben"))
     assert 'href="https://panel.test/back"' in begin(app.visit("judge", "chris")).text
     app.clock.at += 101
@@ -270,7 +265,7 @@ def test_who_knows_a_participants_name_sees_and_changes_nothing(app):
     path = app.link("everyone") + "?PROLIFIC_PID=5f3e"
     browser = app.browser()
     browser.get(path)
-    browser.post("/item", data=answers("left", "none", token=token_of(begin(browser))))
+    say(browser, begin(browser), "left", "none")
     other = app.browser()
     assert other.get(path).status_code == 409
     assert other.get("/last").status_code == 401
@@ -339,26 +334,23 @@ def test_who_is_screened_out_gets_no_booklet_and_the_way_back(app_of):
     assert "1 screened out" in app.visit("admin").get("/admin").text
 
 
-def test_who_withdraws_leaves_nothing_and_is_not_asked_again(app):
-    browser = app.visit("judge", "anna")
-    assert "/withdraw" not in browser.get("/").text
-    item = begin(browser)
-    browser.post("/item", data=answers("left", "none", token=token_of(item), comment="mine"))
-    assert 'href="/withdraw"' in browser.get("/").text
-    assert browser.post("/withdraw", data={}).status_code == 403
-    gone = browser.post("/withdraw", data={"token": token_of(browser.get("/withdraw"))})
+def test_who_withdraws_leaves_nothing_and_is_not_asked_again(app, anna):
+    assert "/withdraw" not in anna.get("/").text
+    item = begin(anna)
+    say(anna, item, "left", "none", comment="mine")
+    assert 'href="/withdraw"' in anna.get("/").text
+    assert anna.post("/withdraw", data={}).status_code == 403
+    gone = anna.post("/withdraw", data={"token": token_of(anna.get("/withdraw"))})
     assert "Your answers are deleted" in gone.text
     assert app.store.responses() == app.store.loans() == []
-    late = browser.post("/item", data=answers("left", "none", token=token_of(item)))
+    late = say(anna, item, "left", "none")
     assert (late.status_code, app.store.responses()) == (409, [])
-    assert "Your answers are deleted" in browser.get("/item").text
+    assert "Your answers are deleted" in anna.get("/item").text
 
 
-def test_a_banned_judge_reads_so(app):
-    browser = app.visit("judge", "anna")
-    begin(browser)
+def test_a_banned_judge_reads_so(app, anna, item):
     app.store.people.bar("anna", "banned")
-    assert "do not take part any more" in browser.get("/item").text
+    assert "do not take part any more" in anna.get("/item").text
     assert "banned" in app.visit("admin").get("/admin").text
 
 
@@ -389,7 +381,7 @@ def test_nothing_served_names_a_system_or_the_kind_of_an_item(app_with_key):
     for _ in range(3):
         seen.append(browser.get("/last"))
         seen.append(item)
-        item = browser.post("/item", data=answers("left", "none", token=token_of(item)))
+        item = say(browser, item, "left", "none")
     seen += [item, browser.get("/")]
     for reply in seen:
         said = reply.text + str(reply.headers)
