@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
-import re
 from typing import Any
 
 from pydantic.fields import FieldInfo
@@ -28,7 +26,6 @@ SECTIONS: dict[str, type] = {
     "decoding": Decoding,
     "sampling": Sampling,
 }
-LINE = re.compile(r"^([a-z_]+(?:, [a-z_]+)*) {2,}(\S.*)$")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,27 +50,12 @@ def keys(section: str) -> list[Key]:
 
 def keys_of(kind: Any) -> list[Key]:
     """The keys of a dataclass of pydantic that have a string under them."""
-    fields, explained = kind.__pydantic_fields__, meanings(kind) or _table(kind)
+    fields, explained = kind.__pydantic_fields__, meanings(kind)
     return [
         Key(name, _default(field), choices(field.annotation), bounds(field.metadata), explained[name])
         for name, field in fields.items()
         if name in explained
     ]
-
-
-def _table(kind: type) -> dict[str, str]:
-    """Name -> meaning, from the lines ``name  meaning`` of a docstring. Indented lines continue the one before."""
-    found: dict[str, str] = {}
-    names: list[str] = []
-    for line in (inspect.getdoc(kind) or "").splitlines():
-        if match := LINE.match(line):
-            names = match[1].split(", ")
-            found |= dict.fromkeys(names, match[2])
-        elif line.startswith("    ") and names:
-            found |= {name: f"{found[name]} {line.strip()}" for name in names}
-        else:
-            names = []
-    return found
 
 
 def _default(field: FieldInfo) -> str:
