@@ -38,8 +38,9 @@ from rlsum.training.interruption import Interruption, StoppedValidation
 from rlsum.training.log import signs
 from rlsum.training.log.averaging import TrainingLog
 from rlsum.training.log.monitor import SAMPLES, TRAINED, Monitor, peak_memory
-from rlsum.training.log.numbers import FIELDS as FIELDS
+from rlsum.training.log.numbers import FIELDS as FIELDS  # all of them: every module that declares some is loaded
 from rlsum.training.log.numbers import Field, Greatest, Logged, Mean, Numbers, declare
+from rlsum.training.log.numbers import field_of as field_of
 from rlsum.training.parallel import sharding
 from rlsum.training.parallel.launch import slow_precision
 from rlsum.training.parallel.processes import Processes, lost_process_as_error

@@ -9,7 +9,7 @@ import torch
 
 from rlsum.training import checkpoint
 from rlsum.training.log.monitor import METRICS, SAMPLES, TRAINED
-from rlsum.training.log.numbers import field_of
+from rlsum.training.trainer import field_of
 
 
 def log_of(run, name=METRICS):

@@ -20,8 +20,7 @@ from rlsum.cli.app import USER_ERRORS, app
 from rlsum.records import read_outputs
 from rlsum.simulation.stories import write_corpus
 from rlsum.training import checkpoint
-from rlsum.training.log.numbers import field_of
-from rlsum.training.trainer import Trainer
+from rlsum.training.trainer import Trainer, field_of
 
 TINY = {
     "vocabulary": {"size": 200, "min_count": 2},

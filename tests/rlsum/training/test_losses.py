@@ -94,38 +94,24 @@ def test_clipped_ratios_have_the_gradient_of_the_policy_gradient_where_nothing_h
 
 
 @pytest.mark.parametrize(
-    ("ratio", "advantage", "gain", "moves"),
+    ("ratio", "advantage", "high", "gain", "moves"),
     [
-        (1.1, 2.0, 0.2, True),
-        (1.5, 2.0, 0.4, False),  # raised enough already: 2 * 0.2
-        (0.5, 2.0, -1.0, True),  # lowered though it was good: pulled back
-        (1.5, -2.0, -1.0, True),  # raised though it was bad: pulled back
-        (0.5, -2.0, 0.4, False),
-        (1.5, float("nan"), 0.0, False),
+        (1.1, 2.0, 0.2, 0.2, True),
+        (1.5, 2.0, 0.2, 0.4, False),  # raised enough already: 2 * 0.2
+        (0.5, 2.0, 0.2, -1.0, True),  # lowered though it was good: pulled back
+        (1.5, -2.0, 0.2, -1.0, True),  # raised though it was bad: pulled back
+        (0.5, -2.0, 0.2, 0.4, False),
+        (1.5, float("nan"), 0.2, 0.0, False),
+        (1.25, 2.0, 0.3, 0.5, True),  # inside 1 + 0.3, outside 1 + 0.2
+        (1.5, 2.0, 0.3, 0.6, False),
+        (0.7, -2.0, 0.3, 0.4, False),  # below 1 - 0.2
+        (0.85, -2.0, 0.3, 0.3, True),
     ],
 )
-def test_clipping_by_hand(ratio, advantage, gain, moves):
+def test_clipping_by_hand(ratio, advantage, high, gain, moves):
     log_prob = torch.tensor([[-1.0 + np.log(ratio)]], dtype=torch.float32, requires_grad=True)
     change = losses.ratio_change(log_prob, torch.tensor([[-1.0]]), torch.tensor([1]), "token")
-    loss = losses.clipped_policy_gradient(change, torch.tensor([advantage]), torch.ones(1), 0.2, 0.2)
-    loss.backward()
-    assert loss.item() == pytest.approx(-gain, rel=1e-5)
-    assert (log_prob.grad.item() != 0) == moves
-
-
-@pytest.mark.parametrize(
-    ("ratio", "advantage", "gain", "moves"),
-    [
-        (1.25, 2.0, 0.5, True),  # inside 1 + 0.3, outside 1 + 0.2
-        (1.5, 2.0, 0.6, False),
-        (0.7, -2.0, 0.4, False),  # below 1 - 0.2
-        (0.85, -2.0, 0.3, True),
-    ],
-)
-def test_the_range_above_one_may_be_wider(ratio, advantage, gain, moves):
-    log_prob = torch.tensor([[-1.0 + np.log(ratio)]], dtype=torch.float32, requires_grad=True)
-    change = losses.ratio_change(log_prob, torch.tensor([[-1.0]]), torch.tensor([1]), "token")
-    loss = losses.clipped_policy_gradient(change, torch.tensor([advantage]), torch.ones(1), 0.2, 0.3)
+    loss = losses.clipped_policy_gradient(change, torch.tensor([advantage]), torch.ones(1), 0.2, high)
     loss.backward()
     assert loss.item() == pytest.approx(-gain, rel=1e-5)
     assert (log_prob.grad.item() != 0) == moves

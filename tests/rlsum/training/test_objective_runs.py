@@ -8,7 +8,7 @@ import tiny
 from left import assert_same_run, log_of
 
 from rlsum.training import checkpoint
-from rlsum.training.log.numbers import FIELDS
+from rlsum.training.trainer import FIELDS
 
 KINDS = {  # of what a resumed run needs: nothing of the past; the samples of two updates; no advantages; other rewards
     **{name: tiny.OBJECTIVES[name] for name in ("token", "dapo", "best-of-n")},

@@ -16,7 +16,7 @@ import yaml
 
 from rlsum.records import read_outputs
 from rlsum.training import checkpoint
-from rlsum.training.log.numbers import field_of
+from rlsum.training.trainer import field_of
 
 ROOT = Path(__file__).resolve().parents[3]
 SUPPORT = ROOT / "tests" / "support"

@@ -14,9 +14,9 @@ from rlsum.config import ConfigError
 from rlsum.training import build, checkpoint
 from rlsum.training.estimators import Credit, Earned
 from rlsum.training.log.monitor import METRICS
-from rlsum.training.log.numbers import field_of
 from rlsum.training.start.origin import Origin
 from rlsum.training.steps import shuffled, training_step
+from rlsum.training.trainer import field_of
 from rlsum.training.update import Rollout
 
 SELF_CRITICAL = {"samples": 2, "gamma": 0.6}

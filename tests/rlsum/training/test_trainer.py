@@ -129,14 +129,17 @@ def fit(run, values, kind="mle", **training):
     return progress, checkpoint.read_weights(run / "best")[1]["step"]
 
 
-def test_likelihood_keeps_the_lowest_cross_entropy(tmp_path):
-    progress, step = fit(tmp_path / "r", [3.0, 2.0, 2.5, 1.5, 1.5, 1.6])
-    assert (progress.best_step, step, progress.best) == (3, 3, -1.5)
-
-
-def test_mixed_keeps_the_highest_reward(tmp_path):
-    progress, step = fit(tmp_path / "r", [0.1, 0.4, 0.3, 0.6, 0.6], "mixed")
-    assert (progress.best_step, step, progress.best) == (3, 3, 0.6)
+@pytest.mark.parametrize(
+    ("kind", "values", "best", "best_step"),
+    [
+        ("mle", [3.0, 2.0, 2.5, 1.5, 1.5, 1.6], -1.5, 3),  # the lowest cross-entropy, and the first one of these
+        ("mixed", [0.1, 0.4, 0.3, 0.6, 0.6], 0.6, 3),  # the highest reward
+        ("mle", [math.nan, 2.0, math.nan, 3.0], -2.0, 1),  # one that is not defined does not stay the best
+    ],
+)
+def test_the_best_validation_is_kept(tmp_path, kind, values, best, best_step):
+    progress, step = fit(tmp_path / "r", values, kind)
+    assert (progress.best, progress.best_step, step) == (best, best_step, best_step)
 
 
 def test_mixed_is_not_chosen_by_likelihood(tmp_path):
@@ -168,11 +171,6 @@ def test_the_start_may_be_the_best(tmp_path):
     assert progress.best_step == step == 0
     weights, _ = checkpoint.read_weights(tmp_path / "r" / "best")
     assert all(torch.equal(weights[name], start[name]) for name in weights)
-
-
-def test_a_value_that_is_not_defined_does_not_stay_the_best(tmp_path):
-    progress, step = fit(tmp_path / "r", [math.nan, 2.0, math.nan, 3.0])
-    assert (progress.best, progress.best_step, step) == (-2.0, 1, 1)
 
 
 def test_early_stopping_counts_validations_without_gain(tmp_path):
