@@ -126,7 +126,7 @@ def draw_judged(assumptions: Assumptions, assigned: Ints, draws: int, generator:
 
 
 def sign_flip_p(means: Floats, flips: int, generator: Generator) -> Floats:
-    """P-values (draws,) of the sign-flip test on ``means`` (draws, items): `paired_permutation` of many studies.
+    """P-values (draws,) of the sign-flip test on ``means`` (draws, items): `paired_difference` of many studies.
 
     Exact if there are at most ``flips`` patterns besides the observed one.
     """

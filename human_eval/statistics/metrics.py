@@ -15,7 +15,7 @@ from human_eval.statistics.votes import Floats, Vote, VoteMatrix, matrix
 from human_eval.study import Pair
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Ids
-from rlsum.evaluation.statistics import RESAMPLES, paired_permutation
+from rlsum.evaluation.statistics import RESAMPLES, paired_difference
 from rlsum.records import read_outputs
 
 LENGTH, JUDGE = "length (words)", "one judge against the others"
@@ -131,7 +131,7 @@ def length_lead(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int 
     if not len(means):
         return Lead(math.nan, math.nan, math.nan, math.nan, 0)
     interval = item_interval(means, resamples=resamples, seed=seed)
-    p = paired_permutation(means, np.zeros(len(means)), resamples=resamples, seed=seed)
+    _, p = paired_difference(means, np.zeros(len(means)), resamples=resamples, seed=seed)
     return Lead(interval.mean, interval.low, interval.high, p, len(means))
 
 

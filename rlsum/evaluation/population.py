@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from rlsum.evaluation.coefficients.statistic import Fewest, Level, Sampling
+from rlsum.evaluation.coefficients.statistic import Fewest, Level
 from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.influence import row_influence
 from rlsum.evaluation.rows import Floats, Ids, Rows
@@ -67,15 +67,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else noun + 's'}"
 
 
-def deviations(value: Floats, true: Floats, n: int, statistic: str) -> Floats:
-    """By how many standard deviations the coefficient of n independent systems exceeds a true one."""
-    scale, spread = _sampling(statistic)
-    return (scale(value) - scale(true)) / spread(true, n)
-
-
 def system_interval(value: float, n: int, statistic: str, confidence: float) -> tuple[float, float]:
     """The true values from which the coefficient of ``n`` independent systems, not 1, deviates by chance alone."""
-    scale, spread = _sampling(statistic)
+    sampling = named(statistic).sampling
+    assert sampling is not None, f"{statistic} has no known deviation"
+    scale, spread = sampling
     most = norm.ppf((1 + confidence) / 2)
 
     def beyond(end: float, side: int) -> float:
@@ -83,12 +79,6 @@ def system_interval(value: float, n: int, statistic: str, confidence: float) -> 
         return float(scale(true) + side * most * spread(true, n) - scale(np.asarray(value)))
 
     return brentq(beyond, -1, value, (1,)), brentq(beyond, value, 1, (-1,))
-
-
-def _sampling(statistic: str) -> Sampling:
-    known = named(statistic).sampling
-    assert known is not None, f"{statistic} has no known deviation"
-    return known
 
 
 def system_means(rows: Rows) -> Rows:

@@ -90,14 +90,6 @@ def bootstrap_interval(
     return Interval(float(defined.mean()), float(low), float(high), len(defined))
 
 
-def paired_permutation(a: ArrayLike, b: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0) -> float:
-    """Two-sided p of the sign-flip permutation test that ``a`` and ``b`` (n,) score the same items equally.
-
-    See `paired_difference`.
-    """
-    return paired_difference(a, b, resamples=resamples, seed=seed)[1]
-
-
 def paired_difference(
     a: ArrayLike, b: ArrayLike, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> tuple[Interval, float]:

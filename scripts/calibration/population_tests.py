@@ -33,7 +33,7 @@ from rlsum.evaluation.coefficients.pearson import pearson
 from rlsum.evaluation.coefficients.statistic import Level
 from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.influence import influence, mean_slopes
-from rlsum.evaluation.population import Random, deviations, larger, power, why_not
+from rlsum.evaluation.population import Random, larger, power, why_not
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.significance import williams
 from rlsum.files import write_atomically
@@ -269,7 +269,9 @@ def _of_systems(cell: Cell, sets: int, generator: Generator) -> tuple[int, float
     scores = small.draw(draws, systems, 1, generator)[..., 0]
     r = sum(share * part for share, part in zip(small.shares, small.agreement, strict=True)) / sum(small.shares)
     value = named(statistic).of(scores[0], scores[1])
-    off = deviations(value, np.array(_expected(statistic, r, systems)), systems, statistic)
+    scale, deviation = named(statistic).sampling
+    true = np.array(_expected(statistic, r, systems))
+    off = (scale(value) - scale(true)) / deviation(true, systems)
     missed = float(np.mean(np.abs(off) > norm.ppf(1 - ALPHA / 2)))
     if statistic != "pearson" and why_not(statistic, "system", systems, cell.inputs, "both", test=True):
         return draws, missed, float("nan"), 0

@@ -7,30 +7,19 @@ tie, so the metric calls a tie if its two scores differ by at most epsilon, and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from rlsum.evaluation.coefficients.statistic import Engine, Level, Statistic, in_blocks
-from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, judged_rows
+from rlsum.evaluation.rows import Floats, Ints, Rows
 
 PAIRS = 100_000  # pairs of all rows that the bootstrap samples: exact to within .002
 MOST_PAIRS = 5_000_000  # above this many pairs a seeded sample is taken, which is exact to within .001
 ROUNDING = 1e-9  # shares of pairs this close are equal, so that the order of a sum does not change epsilon
 
 
-class TieCalibration(NamedTuple):
-    """The accuracy in [0, 1], its epsilon, and the numbers of pairs and inputs; NaN without pairs."""
-
-    accuracy: float
-    epsilon: float
-    pairs: int
-    inputs: int
-
-
 @dataclass(frozen=True)
-class RowPairs:
+class _Pairs:
     """Pairs of rows in the order of ``gap`` (p,), the metric's absolute difference.
 
     ``right`` (p,): 1 where metric and people order the pair alike and people do not tie it; ``tied`` (p,): 1 where
@@ -53,23 +42,7 @@ class RowPairs:
         return weights[:, self.first] * (weights[:, self.second] if self.share is None else self.share)
 
 
-def tie_calibrated_accuracy(human: ArrayLike, metric: ArrayLike, inputs: Ids | None = None) -> TieCalibration:
-    """Pairwise accuracy with tie calibration of ``metric`` (n,) against ``human`` (n,), both higher = better.
-
-    Pairs are formed within each of ``inputs`` (n,); without inputs, over all rows. The mean over inputs of the share of
-    right pairs is maximised over epsilon >= 0, the smallest of several maxima. The value is slightly optimistic,
-    because epsilon is fitted to the same data. NaN if no input has two rows. Raises ValueError as `judged_rows` does.
-    """
-    rows = judged_rows(human, metric, inputs)
-    pairs = pairs_of(rows, MOST_PAIRS) if inputs is None else pairs_within(rows)
-    if not len(pairs):
-        return TieCalibration(np.nan, np.nan, 0, 0)
-    best, epsilon = calibrated(pairs, np.ones((1, rows.units)))
-    groups = 1 if inputs is None else len(np.unique(pairs.first))
-    return TieCalibration(float(best[0]), float(epsilon[0]), len(pairs), groups)
-
-
-def pairs_within(rows: Rows) -> RowPairs:
+def _pairs_within(rows: Rows) -> _Pairs:
     """All pairs of rows of one unit."""
     order = np.argsort(rows.unit, kind="stable")
     members = np.split(order, np.flatnonzero(np.diff(rows.unit[order])) + 1)
@@ -80,7 +53,7 @@ def pairs_within(rows: Rows) -> RowPairs:
     return _sorted_pairs(rows, first, second, 1 / counts[rows.unit[first]])
 
 
-def pairs_of(rows: Rows, limit: int, seed: int = 0) -> RowPairs:
+def _pairs_of(rows: Rows, limit: int, seed: int = 0) -> _Pairs:
     """All pairs of rows, or a seeded sample of ``limit`` pairs (with replacement) if there are more."""
     size = len(rows)
     if size * (size - 1) // 2 <= limit:
@@ -91,13 +64,13 @@ def pairs_of(rows: Rows, limit: int, seed: int = 0) -> RowPairs:
     return _sorted_pairs(rows, first, second, None)
 
 
-def calibrated(pairs: RowPairs, weights: Floats) -> tuple[Floats, Floats]:
+def _calibrated(pairs: _Pairs, weights: Floats) -> tuple[Floats, Floats]:
     """Greatest accuracy and its epsilon, both (b,), under ``weights`` (b, units) of the units."""
     weight = pairs.weights(weights)
     return _best(pairs.gap[None], weight * pairs.right, weight * pairs.tied, weight.sum(1))
 
 
-def accuracy(human: Floats, metric: Floats) -> Floats:
+def _of_last_axis(human: Floats, metric: Floats) -> Floats:
     """Tie-calibrated accuracy (...) of ``metric`` (..., n) against ``human`` (..., n), each over its own pairs."""
     shape, first, second = human.shape[:-1], *np.triu_indices(human.shape[-1], 1)
     people, scores = ((values[..., first] - values[..., second]).reshape(-1, len(first)) for values in (human, metric))
@@ -109,13 +82,13 @@ def accuracy(human: Floats, metric: Floats) -> Floats:
     return np.where(undefined, np.nan, best).reshape(shape)
 
 
-def _sorted_pairs(rows: Rows, first: Ints, second: Ints, share: Floats | None) -> RowPairs:
+def _sorted_pairs(rows: Rows, first: Ints, second: Ints, share: Floats | None) -> _Pairs:
     people, scores = rows.human[first] - rows.human[second], rows.metric[first] - rows.metric[second]
     order = np.argsort(np.abs(scores), kind="stable")
     people, scores, first, second = people[order], scores[order], first[order], second[order]
     right, tied = (people * scores > 0).astype(np.float64), (people == 0).astype(np.float64)
     share = None if share is None else share[order]
-    return RowPairs(np.abs(scores), right, tied, rows.unit[first], rows.unit[second], share)
+    return _Pairs(np.abs(scores), right, tied, rows.unit[first], rows.unit[second], share)
 
 
 def _best(gap: Floats, right: Floats, tied: Floats, total: Floats) -> tuple[Floats, Floats]:
@@ -137,21 +110,24 @@ def _best(gap: Floats, right: Floats, tied: Floats, total: Floats) -> tuple[Floa
         return (right.sum(1) + gained[chosen]) / total, epsilons[chosen]
 
 
-def _engine(pairs: RowPairs) -> Engine:
-    return in_blocks(lambda weights: calibrated(pairs, weights)[0], len(pairs))
+def _engine(pairs: _Pairs) -> Engine:
+    return in_blocks(lambda weights: _calibrated(pairs, weights)[0], len(pairs))
 
 
 def _exact(rows: Rows, level: Level) -> tuple[float, float] | None:
+    """The accuracy and its epsilon. It is slightly optimistic, because epsilon is fitted to the same data."""
     if level == "system":
         return None
-    best = tie_calibrated_accuracy(rows.human, rows.metric, None if level == "pooled" else rows.unit)
-    return best.accuracy, best.epsilon
+    accuracy, epsilon = _calibrated(
+        _pairs_of(rows, MOST_PAIRS) if level == "pooled" else _pairs_within(rows), np.ones((1, rows.units))
+    )
+    return float(accuracy[0]), float(epsilon[0])
 
 
 ACC_T = Statistic(
     "acc-t",
-    accuracy,
-    {"pooled": lambda rows: _engine(pairs_of(rows, PAIRS)), "input": lambda rows: _engine(pairs_within(rows))},
+    _of_last_axis,
+    {"pooled": lambda rows: _engine(_pairs_of(rows, PAIRS)), "input": lambda rows: _engine(_pairs_within(rows))},
     exact=_exact,
     span=(0.0, 1.0),
     untested=("pooled",),

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.stats import kendalltau
 
-from rlsum.evaluation.coefficients.ranks import Ranks
+from rlsum.evaluation.coefficients.spearman import Ranks
 from rlsum.evaluation.coefficients.statistic import (
     Engine,
     Fewest,

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rlsum.evaluation.coefficients import kendall
-from rlsum.evaluation.coefficients.acc_t import tie_calibrated_accuracy
 from rlsum.evaluation.coefficients.table import STATISTICS, engine, named
 from rlsum.evaluation.correlation import correlate
 from rlsum.evaluation.rows import judged_rows
@@ -83,8 +82,10 @@ def test_long_data_give_the_same_kendall(monkeypatch):
     assert (again.low, again.high) == pytest.approx((usual.low, usual.high))
 
 
-@pytest.mark.parametrize("statistic", CLASSIC)
-@pytest.mark.parametrize("level", ["pooled", "input", "system"])
+@pytest.mark.parametrize(
+    ("statistic", "level"),
+    [("acc-t", "input"), *((name, level) for name in CLASSIC for level in ("pooled", "input", "system"))],
+)
 def test_weights_are_copies_of_inputs(statistic, level):
     human, metric, inputs, systems = some_rows(missing=0.1)
     rows = judged_rows(human, metric, inputs, systems)
@@ -103,19 +104,6 @@ def test_weights_are_copies_of_inputs(statistic, level):
             resamples=0,
         )
         assert value == pytest.approx(drawn.value, abs=1e-9, nan_ok=True)
-
-
-def test_weights_are_copies_of_inputs_for_tie_calibration():
-    human, metric, inputs, _ = some_rows()
-    rows = judged_rows(human, metric, inputs)
-    times = np.random.default_rng(1).multinomial(12, np.ones(12) / 12, size=20)
-    values = engine(rows, "acc-t", "input")(times.astype(float))
-    for time, value in zip(times, values, strict=True):
-        take = np.repeat(np.arange(len(rows)), time[rows.unit])
-        copy = np.concatenate([np.arange(t) for t in time[rows.unit]])
-        names = [f"{unit} {which}" for unit, which in zip(rows.unit[take], copy, strict=True)]
-        drawn = tie_calibrated_accuracy(rows.human[take], rows.metric[take], names)
-        assert value == pytest.approx(drawn.accuracy)
 
 
 def test_interval_is_clustered_by_input():

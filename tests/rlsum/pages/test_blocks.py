@@ -19,7 +19,7 @@ from rlsum.pages.blocks import (
     section,
     signature_section,
 )
-from rlsum.pages.formats import write
+from rlsum.pages.formats import FORMATS, file_names, write_report
 from rlsum.pages.latex import to_latex
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html
@@ -113,9 +113,12 @@ def test_latex_holds_every_table_and_nothing_else():
     assert "Findings" not in text
 
 
-def test_texts_and_pictures_are_written(tmp_path):
-    folded = [Fold("Curves", (PICTURE,))]
+def test_a_report_is_written_in_every_format_with_its_pictures(tmp_path):
+    folded = [TABLE, Fold("Curves", (PICTURE,))]
     assert list(pictures_of(folded)) == [PICTURE]
-    write(tmp_path / "new", {"report.md": "text"}, folded)
-    assert (tmp_path / "new" / "report.md").read_text() == "text"
+    files = file_names("verdict", {".html": "index"})
+    paths = write_report(tmp_path / "new", files, folded, {"more.csv": "text"}, paper=[TABLE, TABLE])
+    assert [*files.values()] == ["index.html", *(f"verdict{ending}" for ending in FORMATS if ending != ".html")]
+    assert sorted(path.name for path in paths) == sorted([*files.values(), "more.csv", "curve.png"])
+    assert (tmp_path / "new" / "verdict.tex").read_text().count(r"\begin{table}") == 2
     assert (tmp_path / "new" / "curve.png").read_bytes() == b"light"

@@ -7,36 +7,38 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlsum.evaluation.coefficients.acc_t import tie_calibrated_accuracy
 from rlsum.evaluation.coefficients.spa import soft_pairwise_accuracy
 from rlsum.evaluation.correlation import correlate
 
 NAN = float("nan")
 
 
+def tie_calibrated(human, metric, inputs=None):
+    level = "pooled" if inputs is None else "input"
+    return correlate(human, metric, statistic="acc-t", level=level, inputs=inputs, resamples=0)
+
+
 def test_tie_calibration_by_hand():
     # Pair (1, 2): people tie, the metric sees .1. Pairs (1, 3), (2, 3): people differ, the metric sees 1 and .9, and is
     # right. At epsilon 0 two of three are right; at .1 all are.
-    found = tie_calibrated_accuracy([1, 1, 2], [0.5, 0.6, 1.5])
-    assert found.accuracy == 1
+    found = tie_calibrated([1, 1, 2], [0.5, 0.6, 1.5])
+    assert found.value == 1
     assert found.epsilon == pytest.approx(0.1)
-    assert (found.pairs, found.inputs) == (3, 1)
 
 
 def test_every_input_counts_alike_and_epsilon_is_one_for_all():
     # Input a: one pair, a tie of people that the metric sets 1 apart. Input b: three pairs, all right, two of them 1
     # apart. Epsilon 0: (0 + 1) / 2. Epsilon 1: (1 + 1/3) / 2, the greater.
-    found = tie_calibrated_accuracy([0, 0, 1, 2, 3], [0, 1, 1, 2, 3], ["a", "a", "b", "b", "b"])
-    assert found.accuracy == pytest.approx(2 / 3)
+    found = tie_calibrated([0, 0, 1, 2, 3], [0, 1, 1, 2, 3], ["a", "a", "b", "b", "b"])
+    assert found.value == pytest.approx(2 / 3)
     assert found.epsilon == 1
 
 
 def test_undefined_scores_leave_their_pairs_out():
-    found = tie_calibrated_accuracy([1, 2, NAN, 3], [1, 2, 3, NAN], ["a", "a", "a", "b"])
-    assert found == (1.0, 0.0, 1, 1)
-    nothing = tie_calibrated_accuracy([1, 2], [1, 2], ["a", "b"])
-    assert np.isnan([nothing.accuracy, nothing.epsilon]).all()
-    assert (nothing.pairs, nothing.inputs) == (0, 0)
+    found = tie_calibrated([1, 2, NAN, 3], [1, 2, 3, NAN], ["a", "a", "a", "b"])
+    assert (found.value, found.epsilon, found.over) == (1.0, 0.0, 1)
+    nothing = tie_calibrated([1, 2], [1, 2], ["a", "b"])
+    assert np.isnan([nothing.value, nothing.epsilon]).all()
 
 
 def brute_force(rows) -> float:
@@ -62,10 +64,10 @@ def brute_force(rows) -> float:
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 9)), min_size=1, max_size=14))
 def test_tie_calibration_is_the_best_of_all_thresholds(rows):
     inputs, human, metric = zip(*rows, strict=True)
-    found = tie_calibrated_accuracy(human, metric, inputs)
-    assert found.accuracy == pytest.approx(brute_force(rows), nan_ok=True)
-    pooled = tie_calibrated_accuracy(human, metric)
-    assert pooled.accuracy == pytest.approx(brute_force([(0, *row[1:]) for row in rows]), nan_ok=True)
+    found = tie_calibrated(human, metric, inputs)
+    assert found.value == pytest.approx(brute_force(rows), nan_ok=True)
+    pooled = tie_calibrated(human, metric)
+    assert pooled.value == pytest.approx(brute_force([(0, *row[1:]) for row in rows]), nan_ok=True)
 
 
 def test_accuracy_of_systems_is_that_of_their_means():
