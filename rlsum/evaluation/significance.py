@@ -100,16 +100,12 @@ def compare_all_metrics(
     tests, nan = [], float("nan")
     for a, b in combinations(metrics, 2):
         first, second = paired_rows(human, metrics[a], metrics[b], inputs, systems)
-        chosen, why = (test, REQUESTED) if test != "auto" else _suited(first, second, statistic, level, random)
+        chosen, why = (test, REQUESTED) if test != "auto" else default_test(first, second, statistic, level, random)
         untested = MetricTest(a, b, chosen, statistic, level, nan, nan, nan, len(first), 0, why)
         if level == "input":
             first, second = defined_in_both(first, second, statistic)
         tests.append(_tested(untested, first, second, random, resamples, seed))
     return with_holm(tests)
-
-
-def _suited(first: Rows, second: Rows, statistic: str, level: Level, random: Random) -> tuple[Test, str]:
-    return default_test(first, second, statistic, level) if random == "inputs" else _new(statistic, level, random)
 
 
 def _tested(test: MetricTest, first: Rows, second: Rows, random: Random, resamples: int, seed: int) -> MetricTest:
@@ -131,9 +127,15 @@ def _tested(test: MetricTest, first: Rows, second: Rows, random: Random, resampl
     return _by_permutation(test, first, second, resamples, seed)
 
 
-def default_test(first: Rows, second: Rows, statistic: str, level: Level) -> tuple[Test, str]:
-    """The test that suits these rows, and why."""
+def default_test(first: Rows, second: Rows, statistic: str, level: Level, random: Random) -> tuple[Test, str]:
+    """The test that suits these rows and the population, and why."""
     of = named(statistic)
+    if random != "inputs" and level == "system":
+        if of.normal:
+            return "williams", f"systems are the independent units; for {MEANING[random]}"
+        return "clustered permutation", f"whole systems are swapped; for {MEANING[random]}"
+    if random != "inputs":
+        return "clustered t", f"a t test clustered by systems and by inputs; for {MEANING[random]}"
     if of.influence is None:
         return "clustered permutation", f"whole inputs are swapped; {statistic} has no t test"
     if of.normal and level == "pooled":
@@ -145,15 +147,6 @@ def default_test(first: Rows, second: Rows, statistic: str, level: Level) -> tup
         if not first.repeated:
             return "williams", "no input repeats and no scores are far from normal"
     return "clustered t", "inputs are the independent units"
-
-
-def _new(statistic: str, level: Level, random: Random) -> tuple[Test, str]:
-    """The test over systems to come at a level, and its words."""
-    if level != "system":
-        return "clustered t", f"a t test clustered by systems and by inputs; for {MEANING[random]}"
-    if named(statistic).normal:
-        return "williams", f"systems are the independent units; for {MEANING[random]}"
-    return "clustered permutation", f"whole systems are swapped; for {MEANING[random]}"
 
 
 def _over_systems(result: MetricTest, first: Rows, second: Rows, resamples: int, seed: int) -> MetricTest:

@@ -7,17 +7,7 @@ from scipy.sparse import csr_array
 from scipy.stats import kendalltau
 
 from rlsum.evaluation.coefficients.spearman import Ranks
-from rlsum.evaluation.coefficients.statistic import (
-    Engine,
-    Fewest,
-    Influence,
-    Sampling,
-    Shares,
-    Statistic,
-    in_blocks,
-    one_by_one,
-    ratio,
-)
+from rlsum.evaluation.coefficients.statistic import Engine, Fewest, Shares, Statistic, in_blocks, one_by_one, ratio
 from rlsum.evaluation.rows import Floats, Ints, Rows
 from rlsum.evaluation.statistics import row_blocks
 
@@ -110,8 +100,8 @@ KENDALL = Statistic(
     "kendall",
     kendall,
     {"pooled": _pooled},
-    influence=Influence(_shares, 2),
-    sampling=Sampling(lambda values: values, _esscher),
+    influence=(_shares, 2),
+    sampling=(lambda values: values, _esscher),
     given={"input": Fewest(4, 4, 10, 10), "pooled": Fewest(1, 1, 30, 30)},
     new={"system": Fewest(12, 16), "input": Fewest(24, 0, 100, 100)},
     of_ranks=_pooled,

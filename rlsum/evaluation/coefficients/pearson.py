@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rlsum.evaluation.coefficients.statistic import (
-    Engine,
-    Fewest,
-    Influence,
-    Sampling,
-    Shares,
-    Statistic,
-    in_blocks,
-    ratio,
-)
+from rlsum.evaluation.coefficients.statistic import Engine, Fewest, Shares, Statistic, in_blocks, ratio
 from rlsum.evaluation.rows import Floats, Rows
 
 FLAT = 1e-12  # deviations below this share of the values are rounding errors of a constant sample
@@ -73,8 +64,8 @@ PEARSON = Statistic(
     "pearson",
     pearson,
     {"pooled": pooled},
-    influence=Influence(_shares, 1),
-    sampling=Sampling(fisher, lambda true, n: 1 / np.sqrt(n - 3 + 0 * true)),
+    influence=(_shares, 1),
+    sampling=(fisher, lambda true, n: 1 / np.sqrt(n - 3 + 0 * true)),
     given={"system": Fewest(16, 4, 30, 100), "input": Fewest(4, 4, 10, 10), "pooled": Fewest(1, 1, 30, 30)},
     new={"system": Fewest(8, 8), "pooled": Fewest(0, 24, 30, 30)},
     normal=True,

@@ -6,16 +6,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from rlsum.evaluation.coefficients import pearson
-from rlsum.evaluation.coefficients.statistic import (
-    Engine,
-    Fewest,
-    Influence,
-    Sampling,
-    Shares,
-    Statistic,
-    in_blocks,
-    ratio,
-)
+from rlsum.evaluation.coefficients.statistic import Engine, Fewest, Shares, Statistic, in_blocks, ratio
 from rlsum.evaluation.rows import Floats, Rows
 
 
@@ -79,9 +70,9 @@ SPEARMAN = Statistic(
     "spearman",
     spearman,
     {"pooled": _pooled},
-    influence=Influence(_shares, 3),
+    influence=(_shares, 3),
     # Bonett and Wright 2000, who divide by n - 3
-    sampling=Sampling(pearson.fisher, lambda true, n: np.sqrt((1 + true**2 / 2) / (n - 2))),
+    sampling=(pearson.fisher, lambda true, n: np.sqrt((1 + true**2 / 2) / (n - 2))),
     given={"input": Fewest(4, 4, 10, 10), "pooled": Fewest(1, 1, 30, 30)},
     new={"system": Fewest(16, 16), "pooled": Fewest(24, 0, 100, 100), "input": Fewest(24, 0, 100, 100)},
     williams=True,

@@ -19,20 +19,8 @@ Level = Literal["pooled", "input", "system"]
 Function = Callable[[Floats, Floats], Floats]
 Engine = Callable[[Floats], Floats]
 Shares = tuple[Floats, Floats, Floats]
-
-
-class Influence(NamedTuple):
-    """What each of n texts adds (..., n) to the covariance and both variances, which average ``order`` texts."""
-
-    shares: Callable[[Floats, Floats], Shares]
-    order: int
-
-
-class Sampling(NamedTuple):
-    """A scale on which the value of n independent systems is about normal, and its deviation for a true value."""
-
-    scale: Callable[[Floats], Floats]
-    deviation: Callable[[Floats, int], Floats]
+Influence = tuple[Callable[[Floats, Floats], Shares], int]
+Sampling = tuple[Callable[[Floats], Floats], Callable[[Floats, int], Floats]]
 
 
 class Fewest(NamedTuple):
@@ -46,44 +34,39 @@ class Fewest(NamedTuple):
 
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic of agreement. Only a name, and a function or engines, are needed.
-
-    function   of ``x`` and ``y`` (..., n) over the last axis, (...): the people's scores and the metric's, or the means
-               of systems. NaN for fewer than two pairs and for a constant variable
-    engines    level -> an engine of rows. By default `engine` makes one of the function: draw by draw over all rows,
-               the mean over inputs, or the value of the systems' means
-    exact      (rows, level) -> the value and its threshold of ties, or None where the engine is exact
-    levels     at which it is defined
-    span       its lowest and highest value; one that begins at 0 is an accuracy
-    undefined  why it has no value although the scores vary
-    influence  of a text, from which t intervals and t tests follow. Without it, intervals are those of a bootstrap over
-               inputs and tests swap inputs
-    sampling   of the value of systems' means
-    given, new level -> the fewest systems and inputs for which intervals and tests hold their level
-               (`scripts/calibration/population_tests.py`), for these systems and over new ones
-    normal     whether its t and Williams' tests assume normal scores
-    williams   whether it has Williams' test
-    scaled     whether it is the same for scores on another scale, so that metrics are standardised before a swap
-    of_ranks   an engine of all rows, whose ranks are swapped in place of their scores, not ranked again
-    untested   levels at which metrics are not tested against one another
-    """
+    """A statistic of agreement. Only a name, and a function or engines, are needed."""
 
     name: str
     function: Function | None = None
+    """of people's scores and the metric's, or of systems' means, both (..., n): (...), NaN where it is undefined"""
     engines: Mapping[Level, Callable[[Rows], Engine]] = field(default_factory=dict)
+    """by default those of the function: draw by draw over all rows, its mean over inputs, its value of systems' means"""
     exact: Callable[[Rows, Level], tuple[float, float] | None] = lambda rows, level: None
+    """the value and its threshold of ties, or None where the engine is exact"""
     levels: tuple[Level, ...] = get_args(Level)
     span: tuple[float, float] = (-1.0, 1.0)
+    """its lowest and highest value; one that begins at 0 is an accuracy"""
     undefined: str = ""
+    """why it has no value although the scores vary"""
     influence: Influence | None = None
+    """what each text adds (..., n) to the covariance and both variances, and of how many texts these are averages: t
+    intervals and t tests follow. Without it, a bootstrap and swaps of inputs replace them"""
     sampling: Sampling | None = None
+    """a scale on which the value of n independent systems is about normal, and its deviation there"""
     given: Mapping[Level, Fewest] = field(default_factory=dict)
+    """what intervals and tests need to hold their level for these systems (scripts/calibration/population_tests.py)"""
     new: Mapping[Level, Fewest] = field(default_factory=dict)
+    """the same over new systems"""
     normal: bool = False
+    """whether its t and Williams' tests assume normal scores"""
     williams: bool = False
+    """whether it has Williams' test"""
     scaled: bool = True
+    """whether it is the same for scores on another scale, so that metrics are standardised before a swap"""
     of_ranks: Callable[[Rows], Engine] | None = None
+    """an engine of all rows, whose ranks are swapped in place of their scores and not ranked again"""
     untested: tuple[Level, ...] = ()
+    """levels at which metrics are not tested against one another"""
 
     @property
     def accuracy(self) -> bool:
