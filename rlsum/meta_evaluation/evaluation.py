@@ -25,8 +25,8 @@ from rlsum.meta_evaluation.scores import ScoreTable
 class Result:
     """One statistic: label -> correlation (metrics, then lengths), the tests of all pairs of labels, the ceiling.
 
-    ``ceiling`` is None without single judges' scores, and for accuracies. ``random``: the
-    population of intervals and tests.
+    ``ceiling`` is None without single judges' scores, and for accuracies. ``random``: the population of intervals and
+    tests.
     """
 
     statistic: str

@@ -40,7 +40,7 @@ class Statistic:
     function: Function | None = None
     """of people's scores and the metric's, or of systems' means, both (..., n): (...), NaN where it is undefined"""
     engines: Mapping[Level, Callable[[Rows], Engine]] = field(default_factory=dict)
-    """by default those of the function: draw by draw over all rows, its mean over inputs, its value of systems' means"""
+    """by default those of the function: draw by draw over all rows, its mean over inputs, or of the systems' means"""
     exact: Callable[[Rows, Level], tuple[float, float] | None] = lambda rows, level: None
     """the value and its threshold of ties, or None where the engine is exact"""
     levels: tuple[Level, ...] = get_args(Level)
