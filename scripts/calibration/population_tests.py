@@ -269,7 +269,9 @@ def _of_systems(cell: Cell, sets: int, generator: Generator) -> tuple[int, float
     scores = small.draw(draws, systems, 1, generator)[..., 0]
     r = sum(share * part for share, part in zip(small.shares, small.agreement, strict=True)) / sum(small.shares)
     value = named(statistic).of(scores[0], scores[1])
-    scale, deviation = named(statistic).sampling
+    sampling = named(statistic).sampling
+    assert sampling is not None
+    scale, deviation = sampling
     true = np.array(_expected(statistic, r, systems))
     off = (scale(value) - scale(true)) / deviation(true, systems)
     missed = float(np.mean(np.abs(off) > norm.ppf(1 - ALPHA / 2)))

@@ -155,7 +155,8 @@ def detectable(of: Variances, seeds: int, articles: int, family: Family = Family
 def fewest_seeds(gain: float, of: Variances, articles: int, family: Family = Family()) -> Design | None:
     """The fewest seeds that show ``gain`` on ``articles`` with power ``TARGET``; None for more than ``MOST_SEEDS``."""
     return _first(
-        [(seeds, articles) for seeds in range(2, MOST_SEEDS + 1)], lambda *design: power(gain, of, *design, family)
+        [(seeds, articles) for seeds in range(2, MOST_SEEDS + 1)],
+        lambda seeds, count: power(gain, of, seeds, count, family),
     )
 
 
@@ -167,7 +168,10 @@ def smallest(gain: float, of: Variances, family: Family = Family()) -> Design | 
     most = fewest_seeds(gain, of, max(GRID), family)
     if most is None:
         return None
-    return _first([(most.seeds, count) for count in GRID], lambda *design: power(gain, of, *design, family)) or most
+    return (
+        _first([(most.seeds, count) for count in GRID], lambda seeds, count: power(gain, of, seeds, count, family))
+        or most
+    )
 
 
 def _first(designs: Sequence[tuple[int, int]], power_of: Callable[[int, int], float]) -> Design | None:
