@@ -14,8 +14,9 @@ import numpy as np
 from human_eval.answers import KINDS, PAIR
 from human_eval.formatting import counted, percentage
 from human_eval.planning.graded import rejections_graded
+from human_eval.planning.ranges import check_ranges
 from human_eval.planning.recruitment import Effort, Recruitment, recruitment
-from human_eval.planning.scenarios import Scenario, check_range
+from human_eval.planning.scenarios import Scenario
 from human_eval.planning.simulation import Assumptions, dealt, layout_of, rejections, rejections_alike
 from human_eval.statistics.analysis import ALPHA, LIKE_THESE, THESE, About, AnalysisSettings, Planned
 from human_eval.statistics.exclusion import ExclusionRules
@@ -25,7 +26,6 @@ from rlsum.readers import json_object
 
 ITEMS = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 JUDGES = (1, 2, 3, 5)
-MOST = {"pairs": 1_000, "items": 10_000}  # more fill the memory
 DRAWS = 2_000
 FORMAT = 1
 SPREAD = 0.1  # standard deviation of the judges' own shares unless a pilot or the user gives another
@@ -247,11 +247,8 @@ def settings_of(path: Path, resamples: int, seed: int) -> AnalysisSettings:
 
 def _check(design: PlannedDesign, assumptions: Assumptions) -> None:
     """Raise UserError naming the first invalid option."""
-    for name, value in {**asdict(assumptions), "judges": design.judges}.items():
-        check_range(f"--{name} {value:g}", name, value)
-    for name in ("power", "alpha"):
-        if not 0 < getattr(design, name) < 1:
-            raise UserError(f"--{name} {getattr(design, name)}: expected a number between 0 and 1")
+    names = ("judges", "power", "alpha", "pairs", "items", "booklet")
+    check_ranges(asdict(assumptions) | {name: getattr(design, name) for name in names})
     if design.about not in get_args(About):
         raise UserError(f"--about {design.about!r}: expected one of {', '.join(get_args(About))}")
     if design.answers not in KINDS:
@@ -262,7 +259,3 @@ def _check(design: PlannedDesign, assumptions: Assumptions) -> None:
         raise UserError(f"--texts {design.texts}: expected {expected} at once with --answers {design.answers}")
     if design.texts > 2 and design.pairs > design.texts * (design.texts - 1) // 2:
         raise UserError(f"--pairs {design.pairs}: more than {design.texts} systems have; give less")
-    for name in ("pairs", "items", "booklet"):
-        value = getattr(design, name)
-        if value is not None and not 1 <= value <= MOST.get(name, value):
-            raise UserError(f"--{name} {value}: expected 1 {f'to {MOST[name]:,}' if name in MOST else 'or more'}")

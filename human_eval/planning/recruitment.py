@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from human_eval.formatting import counted, percentage
+from human_eval.planning.ranges import check_ranges
 from rlsum.errors import UserError
 
 ROUNDING = 1e-9
@@ -30,19 +31,7 @@ class Effort:
     fee: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("attrition", "excluded"):
-            if not 0 <= getattr(self, name) < 1:
-                raise UserError(
-                    f"--{name} {getattr(self, name):g}: expected a share from 0 to below 1, such as 0.1 for 10%"
-                )
-        if not 0 < self.minutes < math.inf:
-            raise UserError(f"--minutes {self.minutes:g}: expected a number above 0, such as 3 for a news article")
-        if self.checks < 0:
-            raise UserError(f"--checks {self.checks}: expected a whole number, 0 or more")
-        if self.pay is not None and not 0 < self.pay < math.inf:
-            raise UserError(f"--pay {self.pay:g}: expected an amount above 0 for an hour; leave it out for no money")
-        if not 0 <= self.fee < math.inf:
-            raise UserError(f"--fee {self.fee:g}: expected a share of the pay, 0 or more, such as 0.33 for 33%")
+        check_ranges(asdict(self))
         if self.fee and self.pay is None:
             raise UserError(f"--fee {self.fee:g}: a share of the pay; give --pay, too")
 

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from human_eval.formatting import counted, delimiter_of
+from human_eval.formatting import counted
+from human_eval.planning.ranges import check_range
 from human_eval.planning.simulation import Assumptions
 from rlsum.errors import UserError
-from rlsum.files import bytes_of
+from rlsum.readers.tables import csv_file
+from rlsum.readers.text import encoding_problem
 
 NAME = "scenario"
-# Name of the option and column -> whether a value is valid, and the valid values in words.
-RANGES: Mapping[str, tuple[Callable[[float], bool], str]] = {
-    "preference": (lambda value: 0.5 < value < 1, "a number above .5 and below 1, such as 0.6"),
-    "ties": (lambda value: 0 <= value < 1, "a number from 0 to below 1, such as 0.2"),
-    "correlation": (lambda value: 0 <= value <= 1, "a number from 0 to 1, such as 0.3"),
-    "spread": (lambda value: 0 <= value < 0.5, "a number from 0 to below .5, such as 0.1"),
-    "judges": (lambda value: 1 <= value <= 100 and value % 1 == 0, "a whole number from 1 to 100"),
-}
-COLUMNS = (NAME, *RANGES)
+ASSUMED = ("preference", "ties", "correlation", "spread", "judges")
+COLUMNS = (NAME, *ASSUMED)
 MOST = 20  # rows; more curves cannot be distinguished in one picture
 
 
@@ -40,60 +33,41 @@ def read_scenarios(path: Path, assumptions: Assumptions, judges: int) -> tuple[S
     """The scenarios of a CSV file with some of the `COLUMNS`.
 
     ``assumptions`` and ``judges`` replace empty cells and missing columns.
-    Raises UserError naming the row (as a spreadsheet numbers it), the column and the invalid value.
+    Raises UserError naming the line, the column and the invalid value.
     """
-    header, rows = _table(path)
+    rows = _rows(path)
     if not 1 <= len(rows) <= MOST:
         raise UserError(
-            f"--assumptions {path}: {counted(len(rows), 'row')} below the header; give one row per scenario, up to "
-            f"{MOST}, since more curves cannot be distinguished in the picture"
+            f"--assumptions {path}: {counted(len(rows), 'row')} below the header; give a header with some of "
+            f"{', '.join(COLUMNS)} and one row a scenario, up to {MOST}: a picture shows no more curves apart"
         )
-    scenarios: dict[str, tuple[int, Scenario]] = {}
-    for number, cells in rows:
-        where = f"--assumptions {path}, row {number}"
-        if len(cells) != len(header):
-            raise UserError(
-                f"{where}: {counted(len(cells), 'cell')}, but the header has {len(header)}; write numbers with a "
-                "decimal point, such as 0.6, and put names that contain a comma in quotes"
-            )
-        scenario = _scenario(where, dict(zip(header, cells, strict=True)), assumptions, judges)
-        earlier, _ = scenarios.setdefault(scenario.name, (number, scenario))
-        if earlier != number:
-            raise UserError(f"{where}: duplicate {NAME} {scenario.name!r}, also in row {earlier}; rename one")
+    scenarios: dict[str, tuple[str, Scenario]] = {}
+    for where, cells in rows:
+        scenario = _scenario(where, cells, assumptions, judges)
+        earlier, _ = scenarios.setdefault(scenario.name, (where, scenario))
+        if earlier != where:
+            raise UserError(f"{where}: duplicate {NAME} {scenario.name!r}, also in {earlier}; rename one")
     return tuple(scenario for _, scenario in scenarios.values())
 
 
-def check_range(where: str, name: str, value: float) -> None:
-    """Raise UserError, beginning with ``where``, for an invalid value of the option ``name``."""
-    is_valid, expected = RANGES[name]
-    if not is_valid(value):
-        raise UserError(f"{where}: expected {expected}")
-
-
-def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The header in lower case, and the other rows that are not empty, each with its number in a spreadsheet."""
+def _rows(path: Path) -> list[tuple[str, dict[str, str]]]:
+    """The place and the cells of each row, by the names of the columns in lower case."""
+    rows = []
     try:
-        text = bytes_of(path).decode("utf-8-sig")
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text))
-        rows = [(number, [" ".join(cell.split()) for cell in cells]) for number, cells in enumerate(reader, 1)]
+        for read in csv_file(path):
+            where = f"--assumptions {read.where}"
+            cells = {name.lower(): " ".join(cell.split()) for name, cell in read.fields.items()}
+            if read.problem or any(map(encoding_problem, cells.values())):
+                numbers = "write numbers with a decimal point, such as 0.6, and names with a comma in quotes"
+                raise UserError(f"{where}: {read.problem or 'not UTF-8'}; save it as 'CSV UTF-8', {numbers}")
+            if unknown := [name for name in cells if name not in COLUMNS]:
+                raise UserError(f"{where}: unknown column {unknown[0]!r}; the columns are {', '.join(COLUMNS)}")
+            if not cells.keys() & set(ASSUMED):
+                raise UserError(f"{where}: no column with assumptions; add one or more of {', '.join(ASSUMED)}")
+            rows.append((where, cells))
     except OSError as error:
         raise UserError(f"--assumptions {path}: cannot be read ({error.strerror}); give a CSV file") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"--assumptions {path}: not a CSV file ({error}); save it as 'CSV UTF-8'") from error
-    rows = [(number, cells) for number, cells in rows if any(cells)]
-    if not rows:
-        raise UserError(
-            f"--assumptions {path}: empty; give a header with some of {', '.join(COLUMNS)} and one row per scenario"
-        )
-    header = [name.lower() for name in rows[0][1]]
-    for name in header:
-        if name not in COLUMNS:
-            raise UserError(f"--assumptions {path}: unknown column {name!r}; the columns are {', '.join(COLUMNS)}")
-        if header.count(name) > 1:
-            raise UserError(f"--assumptions {path}: duplicate column {name}; keep one")
-    if header == [NAME]:
-        raise UserError(f"--assumptions {path}: no column with assumptions; add one or more of {', '.join(RANGES)}")
-    return header, rows[1:]
+    return [(where, cells) for where, cells in rows if any(cells.values())]
 
 
 def _scenario(where: str, row: Mapping[str, str], assumptions: Assumptions, judges: int) -> Scenario:
@@ -107,6 +81,6 @@ def _scenario(where: str, row: Mapping[str, str], assumptions: Assumptions, judg
             values[name] = math.nan
         source = f"{name} {cell!r}" if cell else f"{name} is that of --{name} {usual:g}"
         check_range(f"{where}: {source}", name, values[name])
-    label = ", ".join(f"{name} {row[name]}" for name in RANGES if row.get(name))
+    label = ", ".join(f"{name} {row[name]}" for name in ASSUMED if row.get(name))
     judges = int(values.pop("judges"))
     return Scenario(row.get(NAME) or label, Assumptions(**values), judges)

@@ -141,5 +141,5 @@ def test_a_table_of_assumptions(rlsum, tmp_path):
     assert "Scenarios" not in plain[1]
     table.write_text("preference\n.4\n")
     code, _, error = rlsum("human-eval", "plan", "-o", tmp_path / "other", *given)
-    assert (code, "row 2: preference '.4'" in error) == (2, True)
+    assert (code, "csv:2: preference '.4'" in error) == (2, True)
     assert not (tmp_path / "other" / "plan.json").exists()

@@ -34,21 +34,21 @@ def test_what_spreadsheets_write_is_read(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "empty; give a header"),
-        ("\n \n", "empty; give a header"),
+        ("", "0 rows below the header; give a header"),
+        ("\n \n", "0 rows below the header"),
         ("preference\n", "0 rows below the header"),
         ("preference\n" + "\n".join(f".6{number:02}" for number in range(MOST + 1)), "21 rows below the header"),
         ("prefer,ties\n.6,.1\n", "unknown column 'prefer'; the columns are scenario, preference"),
-        ("ties,ties\n.6,.1\n", "duplicate column ties"),
+        ("ties,ties\n.6,.1\n", "2 columns are called 'ties'"),
         ("scenario\nx\n", "no column with assumptions"),
-        ("preference,ties\n.6,.1\n.4,.1\n", r"row 3: preference '\.4': expected a number above \.5"),
-        ("preference;ties\n0,6;0,1\n", "row 2: preference '0,6': expected a number above"),
-        ("ties\nnan\n", "row 2: ties 'nan': expected a number from 0"),
-        ("correlation\nhigh\n", "row 2: correlation 'high'"),
-        ("judges\n2.5\n", "row 2: judges '2.5': expected a whole number"),
-        ("judges\n0\n", "row 2: judges '0'"),
-        ("preference,ties\n0,6,.1\n", "row 2: 3 cells, but the header has 2; write numbers with a decimal point"),
-        ("scenario,ties\na,.1\nb,.1\na,.2\n", "row 4: duplicate scenario 'a', also in row 2"),
+        ("preference,ties\n.6,.1\n.4,.1\n", r"csv:3: preference '\.4': expected a number above \.5"),
+        ("preference;ties\n0,6;0,1\n", "csv:2: preference '0,6': expected a number above"),
+        ("ties\nnan\n", "csv:2: ties 'nan': expected a number from 0"),
+        ("correlation\nhigh\n", "csv:2: correlation 'high'"),
+        ("judges\n2.5\n", "csv:2: judges '2.5': expected a whole number"),
+        ("judges\n0\n", "csv:2: judges '0'"),
+        ("preference,ties\n0,6,.1\n", "csv:2: wrong number of CSV fields; save it as .*decimal point"),
+        ("scenario,ties\na,.1\nb,.1\na,.2\n", "csv:4: duplicate scenario 'a', also in .*csv:2"),
     ],
 )
 def test_what_cannot_be_used_is_named(tmp_path, text, said):
@@ -59,8 +59,8 @@ def test_what_cannot_be_used_is_named(tmp_path, text, said):
 @pytest.mark.parametrize(
     ("usual", "judges", "said"),
     [
-        (Assumptions(0.6, 2.0, 0.3), 3, r"row 3: ties is that of --ties 2: expected"),
-        (USUAL, 0, r"row 2: .*--judges 0"),
+        (Assumptions(0.6, 2.0, 0.3), 3, r"csv:3: ties is that of --ties 2: expected"),
+        (USUAL, 0, r"csv:2: .*--judges 0"),
     ],
 )
 def test_what_a_row_takes_from_the_options_must_make_sense_too(tmp_path, usual, judges, said):
