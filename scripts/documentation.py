@@ -206,6 +206,7 @@ def readers() -> str:
 
 # ---- Python ---------------------------------------------------------------------------------------------------------
 
+EXAMPLE = re.compile(r"^(>>> .*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
 MODULES = {  # what the page on Python documents: module -> names beside those of its __all__
     "rlsum.api": (),
     "rlsum.scoring.scored": ("Scored",),
@@ -216,6 +217,7 @@ MODULES = {  # what the page on Python documents: module -> names beside those o
     "rlsum.explain.explained": ("Explained",),
     "rlsum.training.run": ("Run",),
     "rlsum.compare.running": ("Compared",),
+    "rlsum.drafts.drafted": ("Drafted",),
     "rlsum.records": ("Output", "read_outputs", "write_outputs"),
     "rewards": (),
     "rewards.adapters.trl": ("reward_function",),
@@ -240,7 +242,7 @@ def documented(name: str, value: Any) -> list[str]:
     """A class or a function as Markdown, or a constant as its value."""
     if not (inspect.isclass(value) or inspect.isfunction(value)):
         return ["", f"### {name}", "", f"`{value}`"]
-    text = (inspect.getdoc(value) or "").replace("``", "`")
+    text = EXAMPLE.sub(r"```pycon\n\1\n```", (inspect.getdoc(value) or "").replace("``", "`"))
     lines = ["", f"### {name}", "", "```text", declaration(name, value), "```", "", text]
     fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
     if fields:

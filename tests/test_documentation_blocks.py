@@ -124,6 +124,9 @@ def run(code: list[Block]) -> None:
         if block.mark == "file":
             Path(block.about).write_text(adapted(block))
             continue
+        if block.language == "python" and block.mark == "slow":  # a program: it starts processes, or names itself
+            Path("program.py").write_text(block.code)
+            block = block._replace(language="sh", code="python program.py\n")
         output = "".join(python(block.code) if block.language == "python" else shell(block.code))
         rest = iter(plain(output))
         missing = [line for line in plain(block.printed) if line != "..." and line not in rest]
