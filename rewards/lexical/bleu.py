@@ -76,20 +76,11 @@ class Bleu(ReferenceReward, LanguageOption):
         fields |= {"scale": 1, "order": self.max_ngram_order, "smooth_value": smooth, "sacrebleu": f"[{theirs}]"}
         return signature(self.name, **fields)
 
-    def corpus(self, inputs: Inputs) -> tuple[float, str]:
-        """BLEU of all texts together, in [0, 1], and its signature by sacrebleu; NaN where no reference has a token.
-
-        It is not the mean of the scores: n-grams are counted over all texts, and an order without a match makes it 0
-        unless it is smoothed. Texts without a reference that can be scored are left out.
-        """
-        rows, value = self.corpus_counts(inputs)
-        return value(rows.sum(axis=0)), _sacrebleu(**self.theirs | {"effective_order": False})[1]
-
     def corpus_counts(self, inputs: Inputs) -> CorpusCounts:
-        """What BLEU of all texts is made of, ``(n, 2 + 2 * order)``, and BLEU of the sum of such rows.
+        """What BLEU of all texts together is made of, ``(n, 2 + 2 * order)``, and BLEU, in [0, 1], of the sum of rows.
 
         A row has the lengths of text and reference, the n-grams that match, and all; 0 without a reference that can be
-        scored.
+        scored. BLEU of all is not the mean of the scores: an order without a match makes it 0 unless it is smoothed.
         """
         metric, _ = _sacrebleu(**self.theirs | {"effective_order": False})
         counts = np.zeros((len(inputs.candidates), 2 + 2 * self.max_ngram_order))

@@ -40,12 +40,6 @@ class Cleaned(Wrapper):
         return score_components(self.reward, self._clean(inputs))
 
     @property
-    def corpus(self) -> Callable[[Inputs], tuple[float, str]] | None:
-        """The inner reward's one value of all texts together; None if it has none."""
-        inner = getattr(self.reward, "corpus", None)
-        return None if inner is None else lambda inputs: inner(self._clean(inputs))
-
-    @property
     def corpus_counts(self) -> Callable[[Inputs], CorpusCounts] | None:
         """What the inner reward's value of all texts is made of; None if it has none."""
         inner = getattr(self.reward, "corpus_counts", None)
