@@ -61,10 +61,16 @@ def takes(options: Callable[Arguments, Options]) -> Callable[[Callable[[Options]
 
 
 def meanings(kind: type) -> dict[str, str]:
-    """What the fields of a dataclass mean: the string under each, in one line. Reads the source, also of its bases."""
+    """What the fields of a dataclass mean: the string under each, in one line; {} of what was typed at a prompt.
+
+    Reads the source, also of its bases.
+    """
     explained: dict[str, str] = {}
     for base in filter(dataclasses.is_dataclass, reversed(kind.__mro__)):
-        (written,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        try:
+            (written,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        except (OSError, TypeError):  # no file
+            continue
         for pair in itertools.pairwise(getattr(written, "body", ())):
             match pair:
                 case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(meaning))):

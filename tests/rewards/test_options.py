@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, make_dataclass
+from typing import Annotated
 
-from rewards.options import meanings
+import pytest
+from annotated_types import Ge, Gt, Le, Lt
+
+from rewards.errors import RewardError
+from rewards.options import bounds, coerce, meanings, metadata
 
 
 @dataclass
@@ -34,3 +40,23 @@ class Derived(Base):
 def test_the_string_under_a_field_is_its_meaning_also_of_bases():
     assert meanings(Base) == {"words": "words that are compared", "lowercase": "compare without case"}
     assert meanings(Derived) == {"words": "words that are compared", "lowercase": "of this class", "beam": "alone"}
+
+
+def test_a_class_without_a_file_has_no_meanings():
+    made = make_dataclass("Typed", [("words", int, 3)])
+    assert meanings(made) == {}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "told"),
+    [
+        (Annotated[int, Ge(1)], 0, "x=0 must be >= 1"),
+        (Annotated[float, Gt(0), Le(1)] | None, "1.5", "x=1.5 must be > 0, <= 1"),
+        (Annotated[float, Lt(2)], 2, "x=2.0 must be < 2"),
+    ],
+)
+def test_a_value_outside_its_range_is_named_with_the_range(annotation, value, told):
+    with pytest.raises(RewardError, match=re.escape(told)):
+        coerce("x", value, annotation)
+    assert coerce("x", 1, annotation) == 1
+    assert told.endswith(bounds(metadata(annotation)))
