@@ -240,17 +240,24 @@ def python_reference() -> str:
 
 def documented(name: str, value: Any) -> list[str]:
     """A class or a function as Markdown, or a constant as its value."""
+    from rewards.options import meanings
+
     if not (inspect.isclass(value) or inspect.isfunction(value)):
         return ["", f"### {name}", "", f"`{value}`"]
     text = EXAMPLE.sub(r"```pycon\n\1\n```", (inspect.getdoc(value) or "").replace("``", "`"))
     lines = ["", f"### {name}", "", "```text", declaration(name, value), "```", "", text]
     fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
+    explained = meanings(value) if fields else {}
+    for other in reversed(getattr(value, "EXPLAINED_BY", ())):
+        explained = meanings(other) | explained
     if fields:
-        lines += table("field", "type", "default")
+        lines += table("field", "type", "default", *(["meaning"] if explained else []))
     for field in fields:
         made = field.default_factory is not dataclasses.MISSING
-        default = "required" if field.default is dataclasses.MISSING else f"`{field.default!r}`"
-        lines.append(row(f"`{field.name}`", f"`{field.type}`", "empty" if made else default))
+        given = getattr(field.default, "default", field.default)  # pydantic keeps it in a Field
+        default = "empty" if made else "required" if given is dataclasses.MISSING else f"`{given!r}`"
+        meaning = [explained.get(field.name, "").replace("``", "`")] if explained else []
+        lines.append(row(f"`{field.name}`", f"`{field.type}`", default, *meaning))
     if inspect.isclass(value):
         lines += [
             f"- `{method}{signature(function)}`: {summary(function)}"

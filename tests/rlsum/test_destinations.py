@@ -17,17 +17,17 @@ def folder():
 
 def test_a_read_only_folder_is_refused(folder):
     with without_privileges():
-        check_free("-o", folder / "new" / "o.jsonl")
+        check_free("out", folder / "new" / "o.jsonl")
         assert not [*(folder / "new").iterdir()], "what was tried is removed"
     folder.chmod(0o555)
-    with without_privileges(), pytest.raises(UserError, match=r"-o .*o.jsonl: cannot be written \(Permission denied\)"):
-        check_free("-o", folder / "o.jsonl")
+    with without_privileges(), pytest.raises(UserError, match=r"o.jsonl.: cannot be written \(Permission denied\)"):
+        check_free("out", folder / "o.jsonl")
     folder.chmod(0o777)
 
 
 def test_no_folder_is_left_by_a_command_that_goes_on_to_fail(folder):
-    check_folder("-o", folder / "new" / "newer", ["o.jsonl"])
-    check_folder("-o", folder, ["o.jsonl"])
+    check_folder("out", folder / "new" / "newer", ["o.jsonl"])
+    check_folder("out", folder, ["o.jsonl"])
     assert folder.is_dir()
     assert not [*folder.iterdir()]
 
@@ -36,7 +36,7 @@ def test_a_read_only_file_is_refused_also_to_overwrite(folder):
     (folder / "o.jsonl").write_text("mine")
     (folder / "o.jsonl").chmod(0o444)
     with without_privileges(), pytest.raises(UserError, match="cannot be written"):
-        check_free("-o", folder / "o.jsonl", overwrite=True)
+        check_free("out", folder / "o.jsonl", overwrite=True)
     assert (folder / "o.jsonl").read_text() == "mine"
 
 
@@ -44,12 +44,12 @@ def test_a_read_only_file_is_refused_also_to_overwrite(folder):
 def test_file_systems_that_take_no_file_are_refused(place):
     if Path(place).parent.is_dir():
         with pytest.raises(UserError, match="cannot be written"):
-            check_free("-o", Path(place), overwrite=True)
+            check_free("out", Path(place), overwrite=True)
 
 
 @pytest.mark.parametrize("place", ["mine/new/report", "new/../report"])
 def test_a_checked_folder_is_not_left_behind(tmp_path, place):
     (tmp_path / "mine").mkdir()
-    check_folder("-o", tmp_path / place, ("a", "b"))
+    check_folder("out", tmp_path / place, ("a", "b"))
     assert not (tmp_path / place).exists()
     assert [*(tmp_path / "mine").iterdir()] == []
