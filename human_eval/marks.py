@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from human_eval.answers import LETTERS
+
 NO_MARKS = "none"
-LETTERS = "ABCDE"  # of the summaries of a task, in the order shown
 MOST = 200  # marks of an answer
 _MARK = re.compile(r"([A-E]):(?:(\d{1,7})-(\d{1,7}):)?([a-z][a-z0-9-]*)")
 # Chinese and Japanese have no spaces between words: each character is one, with the punctuation after it.
@@ -71,11 +72,11 @@ class Word:
 
 def words(text: str) -> list[Word]:
     """The words of a text, which spaces separate; in Chinese and Japanese, its characters."""
-    found: list[Word] = []
+    result: list[Word] = []
     for match in _WORD.finditer(text):
-        last = found[-1].end if found else 0
-        found.append(Word(text[last : match.start()], match[0], match.start(), match.end()))
-    return found
+        last = result[-1].end if result else 0
+        result.append(Word(text[last : match.start()], match[0], match.start(), match.end()))
+    return result
 
 
 def length(text: str) -> int:

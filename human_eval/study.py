@@ -74,8 +74,8 @@ class Interface:
 
     def __call__(self, text: str, **values: object) -> str:
         """A text of the pages, with ``values`` for its names in braces."""
-        found = self.texts.get(text, text)
-        return found.format(**values) if values else found
+        text = self.texts.get(text, text)
+        return text.format(**values) if values else text
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from human_eval.answers import AnswerKind
-from human_eval.marks import LETTERS, Mark, agree, fault, written
+from human_eval.answers import LETTERS, AnswerKind
+from human_eval.marks import Mark, agree, fault, written
 from human_eval.parsing import parse, read_yaml
 from human_eval.study import ERRORS, Criterion, Marking, PracticeTask, StudyError, Training
 
@@ -84,7 +84,7 @@ def _errors(given: Any, texts: Sequence[str], marking: Marking, where: str) -> s
     """The answer that marks the errors of a file: an empty list, or {summary: B, words, kind} for each."""
     if not isinstance(given, list):
         raise StudyError(f"{where}: errors must be a list")
-    found = []
+    known = []
     for error in (parse(_KnownError, row, f"{where}: errors") for row in given):
         place = LETTERS[: len(texts)].find(error.summary)
         if place < 0 or len(error.summary) != 1:
@@ -95,8 +95,8 @@ def _errors(given: Any, texts: Sequence[str], marking: Marking, where: str) -> s
                 f"{where}: errors: {error.words!r} is {count} times in summary {error.summary}; expected once"
             )
         start = texts[place].find(error.words)
-        found.append(Mark(place, start, start + len(error.words), error.kind))
-    answer = written(found)
+        known.append(Mark(place, start, start + len(error.words), error.kind))
+    answer = written(known)
     if wrong := fault(answer, texts, marking.categories):
         raise StudyError(f"{where}: errors: {wrong}")
     return answer

@@ -75,8 +75,10 @@ def _write_practice(study: Study, files: list[Path], out: Path) -> None:
     answers = [row for path in files if path.suffix == ".sqlite" for row in read_practice_database(path, study)]
     write_practice(out, study, answers)
     assert study.training is not None
-    found = counts(study.training, answers, ())
-    typer.echo(f"{out}: the training round: {found.trained} trained, {found.passed} passed, {found.failed} failed")
+    trained = counts(study.training, answers, ())
+    typer.echo(
+        f"{out}: the training round: {trained.trained} trained, {trained.passed} passed, {trained.failed} failed"
+    )
 
 
 def _print(collected: collecting.Collected, study: Study) -> None:

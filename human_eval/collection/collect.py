@@ -148,5 +148,5 @@ def _before(row: _Row, other: _Row) -> bool:
     """Whether ``row`` was submitted before ``other``, or was read before it if a time is missing."""
     if row.response.submitted is None or other.response.submitted is None:
         return row.number < other.number
-    time, other_time = (datetime.fromisoformat(each) for each in (row.response.submitted, other.response.submitted))
+    time, other_time = (datetime.fromisoformat(moment) for moment in (row.response.submitted, other.response.submitted))
     return (time, row.number) < (other_time, other.number)

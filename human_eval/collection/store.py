@@ -203,8 +203,8 @@ class ResponseStore:
     def latest(self, judge: str, task: str) -> tuple[Response, int]:
         """The judge's latest response to a task and its revision. Raises KeyError if there is none."""
         with self._database.reading() as connection:
-            found = latest_responses(connection, self._study.id, "WHERE judge = ? AND task = ?", judge, task)
-            return found[judge, task]
+            responses = latest_responses(connection, self._study.id, "WHERE judge = ? AND task = ?", judge, task)
+            return responses[judge, task]
 
     def responses(self) -> list[Response]:
         """The latest responses, in the order in which tasks were first answered. ``seconds`` adds up all revisions."""
@@ -234,13 +234,13 @@ class ResponseStore:
             for booklet in wanted:
                 if lent := connection.execute("SELECT judge FROM loans WHERE booklet = ?", (booklet,)).fetchone():
                     raise UserError(f"booklet {booklet + 1}: the app has lent it to {lent[0]}; choose others")
-            connection.executemany("INSERT OR IGNORE INTO reserved VALUES (?)", [(each,) for each in wanted])
+            connection.executemany("INSERT OR IGNORE INTO reserved VALUES (?)", [(booklet,) for booklet in wanted])
             yield
 
     def release(self, booklets: Iterable[int]) -> None:
         """Lend the open tasks of these booklets to the next judges, also if they are reserved or lent."""
         with self._database.writing() as connection:
-            wanted = [(each,) for each in booklets if _open(connection, self._booklets[each])]
+            wanted = [(booklet,) for booklet in booklets if _open(connection, self._booklets[booklet])]
             connection.executemany("DELETE FROM reserved WHERE booklet = ?", wanted)
             connection.executemany("DELETE FROM loans WHERE booklet = ?", wanted)
 

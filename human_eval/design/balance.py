@@ -44,13 +44,13 @@ def orders(items: Sequence[tuple[Hashable, Sequence[Shown]]], rng: random.Random
     So each two texts of an item change their places from judge to judge.
     """
     before: dict[Hashable, list[Shown]] = {}
-    found = []
+    drawn = []
     for item, shown in items:
         earlier = before.pop(item, None)
         if earlier is None:
             before[item] = rng.sample(list(shown), len(shown))
-        found.append(before[item] if earlier is None else earlier[::-1])
-    return found
+        drawn.append(before[item] if earlier is None else earlier[::-1])
+    return drawn
 
 
 def _odd(edges: Sequence[tuple[Node, Node]], kind: str) -> list[Node]:

@@ -52,7 +52,7 @@ class Giveaway:
 
 def giveaways(outputs: AlignedOutputs) -> list[Giveaway]:
     """The traits that tell two systems apart, one for each trait: the two systems that differ most."""
-    found = []
+    traits = []
     for trait, has in TRAITS.items():
         shares = {}
         for system in outputs.systems:
@@ -62,8 +62,8 @@ def giveaways(outputs: AlignedOutputs) -> list[Giveaway]:
         if shares:
             most, least = max(shares, key=lambda name: shares[name]), min(shares, key=lambda name: shares[name])
             if shares[most] - shares[least] >= WARN_FROM:
-                found.append(Giveaway(trait, (most, least), (shares[most], shares[least])))
-    return found + [giveaway for giveaway in [_length(outputs)] if giveaway]
+                traits.append(Giveaway(trait, (most, least), (shares[most], shares[least])))
+    return traits + [giveaway for giveaway in [_length(outputs)] if giveaway]
 
 
 def _length(outputs: AlignedOutputs) -> Giveaway | None:
@@ -89,7 +89,7 @@ def normalised(outputs: AlignedOutputs) -> AlignedOutputs:
     If a system writes in lower case, all summaries are put into lower case but for the first letter of sentences.
     Articles stay as they are. Unknown words, cut ends and lengths stay, since they are what judges judge.
     """
-    lower = any(each.trait == "are in lower case" for each in giveaways(outputs))
+    lower = any(giveaway.trait == "are in lower case" for giveaway in giveaways(outputs))
     texts = {
         item: {system: _in_print(text.lower() if lower else text, lower) for system, text in by_system.items()}
         for item, by_system in outputs.candidates.items()

@@ -24,8 +24,8 @@ def error_findings(analysis: Analysis) -> Iterator[str]:
 
 def error_tables(analysis: Analysis) -> list[Table]:
     """Rates, differences and agreement; empty without marked errors."""
-    found = analysis.errors
-    return [_rates(found), _differences(found, analysis.settings.alpha), _agreement(found)] if found else []
+    errors = analysis.errors
+    return [_rates(errors), _differences(errors, analysis.settings.alpha), _agreement(errors)] if errors else []
 
 
 def error_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
@@ -35,47 +35,45 @@ def error_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
     if analysis.errors is None:
         return
     for rate in analysis.errors.rates:
-        for what, each in ((UNIT, rate.rate), ("share of summaries with any", rate.share)):
-            yield what, rate.system, None, rate.category, *asdict(each).values(), None
+        for what, estimate in ((UNIT, rate.rate), ("share of summaries with any", rate.share)):
+            yield what, rate.system, None, rate.category, *asdict(estimate).values(), None
     for row in analysis.errors.differences:
         yield f"difference in {UNIT}", *row.pair, row.category, *asdict(row.difference).values(), row.p_holm
 
 
 def _difference(row: ErrorDifference, alpha: float) -> str:
     first, second = row.pair
-    found = row.difference
-    if math.isnan(found.value):
-        return f"no result for {first} and {second} ({found.reason})"
-    more, fewer = (second, first) if found.value > 0 else (first, second)
-    size = f"{abs(found.value):.2f} {UNIT}"
+    gap = row.difference
+    if math.isnan(gap.value):
+        return f"no result for {first} and {second} ({gap.reason})"
+    more, fewer = (second, first) if gap.value > 0 else (first, second)
+    size = f"{abs(gap.value):.2f} {UNIT}"
     if math.isnan(row.p_holm):
-        return f"{fewer} has {size} fewer than {more}; untested: {found.reason}"
-    low, high = sorted((abs(found.low), abs(found.high))) if found.low * found.high > 0 else (found.low, found.high)
-    test = f"{p_words(row.p_holm)} after Holm, {found.items} items, {found.judges} judges, both random"
+        return f"{fewer} has {size} fewer than {more}; untested: {gap.reason}"
+    low, high = sorted((abs(gap.low), abs(gap.high))) if gap.low * gap.high > 0 else (gap.low, gap.high)
+    test = f"{p_words(row.p_holm)} after Holm, {gap.items} items, {gap.judges} judges, both random"
     if row.p_holm > alpha:
-        return (
-            f"no difference between {first} and {second} is detected ({second} has {found.value:+.2f} {UNIT}; {test})"
-        )
+        return f"no difference between {first} and {second} is detected ({second} has {gap.value:+.2f} {UNIT}; {test})"
     return f"{fewer} has {size} fewer than {more} ({low:.2f} to {high:.2f}; {test})"
 
 
-def _rates(found: Errors) -> Table:
-    systems = list(dict.fromkeys(row.system for row in found.rates))
-    by_name = {(row.category, row.system): row for row in found.rates}
+def _rates(errors: Errors) -> Table:
+    systems = list(dict.fromkeys(row.system for row in errors.rates))
+    by_name = {(row.category, row.system): row for row in errors.rates}
     header = ("error", *(f"{system}: {what}" for system in systems for what in ("per 100 words", "% of summaries")))
     rows = []
-    for category in dict.fromkeys(row.category for row in found.rates):
+    for category in dict.fromkeys(row.category for row in errors.rates):
         both = [(by_name[category, system].rate, by_name[category, system].share) for system in systems]
         cells = (cell for rate, share in both for cell in (_cell(rate, 1), _cell(share, 100, most=100)))
         rows.append((Cell(category), *cells))
-    reasons = dict.fromkeys(f"No interval: {row.rate.reason}." for row in found.rates if row.rate.reason)
+    reasons = dict.fromkeys(f"No interval: {row.rate.reason}." for row in errors.rates if row.rate.reason)
     note = "Means over summaries with equal weight for items; 95% intervals take items and judges as random."
     return text_table("Errors that judges marked", header, rows, (note, *reasons))
 
 
-def _differences(found: Errors, alpha: float) -> Table:
+def _differences(errors: Errors, alpha: float) -> Table:
     rows = []
-    for row in found.differences:
+    for row in errors.differences:
         difference = _cell(row.difference, 1, sign="+", mark=row.p_holm <= alpha)
         rows.append((row.category, versus(row.pair), difference, p_text(row.p_holm)))
     note = (
@@ -86,20 +84,20 @@ def _differences(found: Errors, alpha: float) -> Table:
     return text_table("Which system has more errors?", header, rows, [note])
 
 
-def _agreement(found: Errors) -> Table:
+def _agreement(errors: Errors) -> Table:
     rows = []
-    for name, each in found.agreement.items():
-        value = UNDEFINED if math.isnan(each.value) else f"{each.value:.2f}"
-        rows.append((name, Cell(value, each.reason or _span(each.low, each.high)), f"{each.n:,}"))
+    for name, agreement in errors.agreement.items():
+        value = UNDEFINED if math.isnan(agreement.value) else f"{agreement.value:.2f}"
+        rows.append((name, Cell(value, agreement.reason or _span(agreement.low, agreement.high)), f"{agreement.n:,}"))
     note = "F1 of marked characters, over pairs of judges (n: summaries); Krippendorff's alpha of words (n: words)."
     return text_table("Do the judges mark the same words?", ("", "agreement", "n"), rows, [note])
 
 
-def _cell(found: Estimate, scale: float, sign: str = "", mark: bool = False, most: float = math.inf) -> Cell:
-    if math.isnan(found.value):
+def _cell(estimate: Estimate, scale: float, sign: str = "", mark: bool = False, most: float = math.inf) -> Cell:
+    if math.isnan(estimate.value):
         return Cell(UNDEFINED)
-    span = "" if math.isnan(found.low) else _span(scale * found.low, min(most, scale * found.high))
-    return Cell(f"{scale * found.value:{sign}.2f}", span, mark)
+    span = "" if math.isnan(estimate.low) else _span(scale * estimate.low, min(most, scale * estimate.high))
+    return Cell(f"{scale * estimate.value:{sign}.2f}", span, mark)
 
 
 def _span(low: float, high: float) -> str:

@@ -163,13 +163,13 @@ def _metrics_that_help(analysis: Analysis) -> Iterable[str]:
         if not math.isnan(control.width)
     ]
     adjusted = holm([control.p for _, _, control in estimates])
-    found = [row for row, p in zip(estimates, adjusted, strict=True) if p <= CLEAR and row[2].width < 1]
+    helpful = [row for row, p in zip(estimates, adjusted, strict=True) if p <= CLEAR and row[2].width < 1]
     if not estimates:
         return
-    if not found:
+    if not helpful:
         yield f"{analysis.shown}: no metric is shown to make the interval narrower"
         return
-    metric, pair, control = min(found, key=lambda row: row[2].width)
+    metric, pair, control = min(helpful, key=lambda row: row[2].width)
     points = analysis.votes.kind(analysis.shown).points
     low, high = amount(control.low, points), amount(control.high, points)
     share = f"{amount(control.share, points)} ({low} to {high})"

@@ -214,7 +214,7 @@ def share_cell(estimate: Preference | ControlVariate, points: float = 0.0) -> Ce
 def agreement_cell(agreement: Agreement, scale: float) -> Cell:
     """An agreement with its interval."""
     digits = "z.0f" if scale == 100 else "z.2f"  # z: no minus before zero
-    value, low, high = (scale * each for each in (agreement.value, agreement.low, agreement.high))
+    value, low, high = (scale * end for end in (agreement.value, agreement.low, agreement.high))
     return Cell(UNDEFINED) if math.isnan(value) else Cell(f"{value:{digits}}", _span(low, high, digits, " to "))
 
 

@@ -29,14 +29,14 @@ def agreements(
     matrix, unit, units = pairable(votes, items)
     alpha = krippendorff_alpha(votes, scale="ordinal", inputs=items, resamples=resamples, seed=seed)
     undefined = replace(alpha, value=np.nan, low=np.nan, high=np.nan, reason="")
-    found = {"alpha": alpha}
+    measured = {"alpha": alpha}
     measures = {"kappa": fleiss_kappa, "pairwise": pairwise_agreement, "correlation": intraitem_correlation}
     for name, measure in measures.items():
         if np.isnan(alpha.value) and (name != "pairwise" or not len(matrix)):
-            found[name] = alpha  # undefined for the same reason
+            measured[name] = alpha  # undefined for the same reason
         else:
-            found[name] = with_interval(undefined, measure(matrix, unit, units), unit, units, LEVEL, resamples, seed)
-    return found
+            measured[name] = with_interval(undefined, measure(matrix, unit, units), unit, units, LEVEL, resamples, seed)
+    return measured
 
 
 def pairwise_agreement(matrix: Floats, unit: Ints, units: int) -> Engine:

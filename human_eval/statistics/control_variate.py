@@ -55,7 +55,7 @@ def control_variate(
     (Zou and Donner 2008).
     Raises ValueError for vectors of unequal length.
     """
-    means, judged, others = (np.asarray(each, dtype=np.float64) for each in (means, judged, others))
+    means, judged, others = (np.asarray(numbers, dtype=np.float64) for numbers in (means, judged, others))
     if len(means) != len(judged):
         raise ValueError(f"means has {len(means)} items and judged {len(judged)}; pair them first")
     undefined = int(np.isnan(judged).sum() + np.isnan(others).sum())
@@ -63,7 +63,7 @@ def control_variate(
     if reason := _undefined(judged, others):
         return ControlVariate(np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, *counts, reason)
     centre = np.nanmean(np.concatenate([judged, others]))
-    judged, others = (np.where(np.isnan(each), 0.0, each - centre) for each in (judged, others))
+    judged, others = (np.where(np.isnan(numbers), 0.0, numbers - centre) for numbers in (judged, others))
     correlation, p = (np.nan, np.nan) if np.ptp(means) == 0 else map(float, pearsonr(means, judged))
     kept = len(others) / (len(judged) + len(others))
     slopes = kept * slopes_without(means, judged)
@@ -75,7 +75,7 @@ def control_variate(
     mean, slack = estimate.mean, abs(float(slopes.mean())) * halfwidth
     low, high = (mean - np.hypot(mean - estimate.low, slack), mean + np.hypot(estimate.high - mean, slack))
     width = float((high - low) / (plain.high - plain.low))
-    share, low, high = (float((1 + each) / 2) for each in (mean, low, high))
+    share, low, high = (float((1 + end) / 2) for end in (mean, low, high))
     return ControlVariate(share, low, high, width, correlation, p, *counts)
 
 

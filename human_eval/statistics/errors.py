@@ -161,8 +161,8 @@ def _mean(rows: Iterable[MarkedText], value: Value) -> Estimate:
     cells: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in rows:
         cells[row.item, row.judge].append(value(row))
-    found = estimate(cells)
-    return replace(found, low=max(found.low, 0.0), p=NAN) if found.low == found.low else replace(found, p=NAN)
+    mean = estimate(cells)
+    return replace(mean, low=max(mean.low, 0.0), p=NAN) if mean.low == mean.low else replace(mean, p=NAN)
 
 
 def _difference(marked: Sequence[MarkedText], pair: Pair, value: Value) -> Estimate:

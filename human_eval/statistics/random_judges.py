@@ -110,15 +110,15 @@ class Layout:
 
     def p_values(self, values: Floats) -> Floats:
         """P-values (b,) of the test that the mean of ``values`` (b, cells) is 0."""
-        found = self.estimates(values)
+        estimates = self.estimates(values)
         with np.errstate(divide="ignore", invalid="ignore"):
-            statistic = np.abs(found.mean) / np.sqrt(found.variance)
-        return np.asarray(2 * t.sf(np.nan_to_num(statistic, nan=0.0), found.df))
+            statistic = np.abs(estimates.mean) / np.sqrt(estimates.variance)
+        return np.asarray(2 * t.sf(np.nan_to_num(statistic, nan=0.0), estimates.df))
 
     def interval(self, values: Floats, extra: float = 0.0, level: float = LEVEL) -> tuple[float, float, float, float]:
         """Ends, p and df of Student's t for the mean of ``values`` (cells,), with ``extra`` variance."""
-        found = self.estimates(values[None])
-        mean, df, deviation = float(found.mean[0]), float(found.df[0]), float(found.variance[0] + extra) ** 0.5
+        mean, variance, df, _ = (float(estimate[0]) for estimate in self.estimates(values[None]))
+        deviation = (variance + extra) ** 0.5
         half = float(t.isf((1 - level) / 2, df)) * deviation
         return mean - half, mean + half, float(2 * t.sf(abs(mean) / deviation, df)), df
 
@@ -145,15 +145,15 @@ def random_judges(votes: ArrayLike, *, items: Ids | None = None, same: int = 0, 
     if np.isnan(votes).all():
         return RandomJudges(nan, nan, nan, nan, 0, 0.0, nan, nan, "no votes")
     layout, values = _cells(votes, items)
-    found = layout.estimates(values[None]) if layout.judges > 1 else None
+    estimates = layout.estimates(values[None]) if layout.judges > 1 else None
     kept = layout.items / (layout.items + same)  # the share of items whose texts differ
     mean = float(values @ layout.weight)
     equal = mean**2 * (1 - kept) / (kept * (layout.items + same))  # variance of the share of equal texts
     share, counts = (1 + kept * mean) / 2, (layout.judges, layout.effective)
-    spread = nan if found is None else float(np.sqrt(found.judge_variance[0])) / 2
-    if layout.refused or found is None:
+    spread = nan if estimates is None else float(np.sqrt(estimates.judge_variance[0])) / 2
+    if layout.refused or estimates is None:
         return RandomJudges(share, nan, nan, nan, *counts, spread, nan, layout.refused)
-    if found.variance[0] < 1e-24:
+    if estimates.variance[0] < 1e-24:
         fewer = min(layout.items, layout.judges)
         low, high = unanimous(mean, fewer, (1 - level) / 2)
         df, p = nan, 2.0 ** (1 - fewer) if mean else 1.0

@@ -61,7 +61,7 @@ class BothBad:
 
 def both_bad(votes: Votes, *, resamples: int = RESAMPLES, seed: int = 0) -> tuple[BothBad, ...]:
     """One of each criterion that has this answer, and pair."""
-    found = []
+    rows = []
     for criterion in votes.criteria:
         options = {option.value for part in votes.kind(criterion).parts(2) for option in part.options}
         for pair in votes.pairs if BAD in options else ():
@@ -69,8 +69,8 @@ def both_bad(votes: Votes, *, resamples: int = RESAMPLES, seed: int = 0) -> tupl
             for vote in votes.of(criterion, pair):
                 items.setdefault(vote.item, []).append(vote.bad)
             if items:
-                found.append(BothBad(criterion, pair, *_mean(items, resamples, seed)))
-    return tuple(found)
+                rows.append(BothBad(criterion, pair, *_mean(items, resamples, seed)))
+    return tuple(rows)
 
 
 def _mean(items: dict[str, list[float]], resamples: int, seed: int) -> tuple[float, float, float, int, int]:

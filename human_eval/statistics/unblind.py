@@ -145,8 +145,8 @@ def _compared(key: StudyKey, task: TaskKey, item: str) -> dict[Pair, tuple[int, 
     places = _places(key, task, item)
     if len(task.pair) == 2:
         return {(task.pair[0], task.pair[1]): (places[task.pair[0]], places[task.pair[1]])}
-    found = {pair: (places[pair[0]], places[pair[1]]) for pair in pairs_of(key.systems, key.baseline)}
-    return {pair: (first, second) for pair, (first, second) in found.items() if first != second}
+    pairs = {pair: (places[pair[0]], places[pair[1]]) for pair in pairs_of(key.systems, key.baseline)}
+    return {pair: (first, second) for pair, (first, second) in pairs.items() if first != second}
 
 
 def _places(key: StudyKey, task: TaskKey, item: str) -> dict[str, int]:
