@@ -7,12 +7,12 @@ no advantage (NaN) and does not enter the mean of its group.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rewards.scoring import Component
-from rlsum.objective import Estimator, Normalisation
+from rlsum.objective import Estimator, Normalisation, Objective
 from rlsum.training.log.numbers import Deviation, Field, Greatest, Least, Logged, Mean, declare
 
 ROUNDING = 1e-9  # rewards of a group that differ by this share of the largest are equal: they differ by rounding
@@ -74,6 +74,16 @@ class Earned:
             )
         ]
 
+    def shuffled(self, rng: np.random.Generator) -> Earned:
+        """The samples exchange their rewards, components included, and the greedy texts theirs among themselves."""
+        order, greedy = cyclic_order(self.rewards.size, rng), self.greedy_rewards
+        return replace(
+            self,
+            rewards=exchanged(self.rewards, order),
+            greedy_rewards=None if greedy is None else exchanged(greedy, cyclic_order(greedy.size, rng)),
+            components=[one._replace(scores=exchanged(one.scores, order)) for one in self.components],
+        )
+
 
 @dataclass(frozen=True)
 class Credit:
@@ -93,6 +103,18 @@ class Credit:
     scale: float = 1.0
     skip_zero_groups: bool = False
     constant: float | None = None
+
+    @classmethod
+    def of(cls, objective: Objective, longest: int) -> Credit:
+        """That of a mixed objective; ``longest``: the tokens that a sample may have, the divisor where it has none."""
+        return cls(
+            objective.estimator,
+            objective.normalisation,
+            longest if objective.divisor is None else objective.divisor,
+            objective.reward_scale,
+            objective.skip_zero_groups,
+            objective.control_advantage,
+        )
 
     @property
     def needs_greedy(self) -> bool:
@@ -211,11 +233,16 @@ ESTIMATORS: Mapping[Estimator, AdvantageEstimator] = {
 }
 
 
-def exchanged(rewards: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The same rewards, NaN included, in a random cyclic order: none keeps its place, unless it is the only one."""
-    cycle, flat = rng.permutation(rewards.size), rewards.flatten()
-    flat[cycle] = flat[np.roll(cycle, 1)]
-    return flat.reshape(rewards.shape)
+def exchanged(values: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """The same values, NaN included, in the places that ``order``, a permutation of all of them, gives."""
+    return values.flatten()[order].reshape(values.shape)
+
+
+def cyclic_order(size: int, rng: np.random.Generator) -> np.ndarray:
+    """A random permutation in which none of ``size`` keeps its place, unless it is the only one."""
+    cycle, order = rng.permutation(size), np.empty(size, dtype=np.int64)
+    order[cycle] = np.roll(cycle, 1)
+    return order
 
 
 def teaches(advantages: np.ndarray) -> np.ndarray:

@@ -9,11 +9,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from rlsum.objective import Objective
 from rlsum.training import losses
 from rlsum.training.estimators import described, group_centred, teaches, tied
 from rlsum.training.log.numbers import Field, Logged, Mean, declare
 from rlsum.training.losses import KLEstimator, LengthRule, Ratio
-from rlsum.training.update import Rollout, as_rows
+from rlsum.training.update import RewardLoss, Rollout, as_rows
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,17 @@ class BestOfN:
         loss = losses.best_of_n(_scores(log_prob, rollout, self.length), _advantages(rollout, log_prob))
         best = np.where(np.isfinite(rollout.earned.rewards), rollout.earned.rewards, -np.inf).max(-1)
         return loss, {"best_reward": Mean.of(np.where(np.isfinite(best), best, np.nan)), **_teaching(rollout)}
+
+
+def reward_loss_of(objective: Objective) -> RewardLoss:
+    """The loss of samples of an objective with a reward."""
+    if objective.kind == "ranking":
+        return Ranking(objective.margin, objective.length)
+    if objective.kind == "minimum-risk":
+        return MinimumRisk(objective.sharpness, objective.length, objective.reward_scale)
+    if objective.kind == "best-of-n":
+        return BestOfN(objective.length)
+    return PolicyGradient(objective.clip, objective.clip_high, objective.ratio, objective.kl, objective.kl_estimator)
 
 
 declare(

@@ -17,13 +17,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rewards.base import Reward
-from rlsum.config import Config, Objective
+from rlsum.config import Config
 from rlsum.data.batch import Batch
 from rlsum.models.summarizer import Scorer, Summarizer, Tokens
-from rlsum.training.estimators import Credit, Earned, exchanged
+from rlsum.training.estimators import Credit, Earned
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
-from rlsum.training.reward_losses import BestOfN, MinimumRisk, PolicyGradient, Ranking
-from rlsum.training.update import Decoded, MixedStep, MLEStep, Rewarding, RewardLoss, Rollout, StepResult, in_one_call
+from rlsum.training.reward_losses import reward_loss_of
+from rlsum.training.update import Decoded, MixedStep, MLEStep, Rewarding, Rollout, StepResult, in_one_call
 
 # update number, model as accelerate wraps it, batch, its samples if they were made ahead
 Step = Callable[[int, torch.nn.Module, Batch, Rollout | None], StepResult]
@@ -58,9 +58,9 @@ def training_step(
         gamma=lambda number: objective.gamma_at(number, training.steps),
         k=objective.samples,
         sampling=sampling,
-        rl=_reward_loss(objective),
+        rl=reward_loss_of(objective),
         mle=mle,
-        credit=_credit(objective, sampling.limit),
+        credit=Credit.of(objective, sampling.limit) if objective.kind == "mixed" else None,
         coverage_on_samples=objective.coverage_on_samples,
         start=start,
         noise=noise if row_noise else None,
@@ -78,29 +78,6 @@ def _likelihood(
     mle: MLEStep, number: int, model: torch.nn.Module, batch: Batch, rollout: Rollout | None = None
 ) -> StepResult:
     return mle(model, batch)
-
-
-def _reward_loss(objective: Objective) -> RewardLoss:
-    if objective.kind == "ranking":
-        return Ranking(objective.margin, objective.length)
-    if objective.kind == "minimum-risk":
-        return MinimumRisk(objective.sharpness, objective.length, objective.reward_scale)
-    if objective.kind == "best-of-n":
-        return BestOfN(objective.length)
-    return PolicyGradient(objective.clip, objective.clip_high, objective.ratio, objective.kl, objective.kl_estimator)
-
-
-def _credit(objective: Objective, max_length: int) -> Credit | None:
-    if objective.kind != "mixed":
-        return None
-    return Credit(
-        objective.estimator,
-        objective.normalisation,
-        max_length if objective.divisor is None else objective.divisor,
-        objective.reward_scale,
-        objective.skip_zero_groups,
-        objective.control_advantage,
-    )
 
 
 class BufferedStep:
@@ -165,11 +142,9 @@ def shuffled(number: int, rollouts: Sequence[Rollout], seed: int, processes: Pro
     is what it was. The order is a function of seed and update.
     """
     earned, own = processes.gather_lists([rollout.earned for rollout in rollouts])
-    whole, rng = Earned.joined(earned), np.random.default_rng([seed, number])
-    rewards = exchanged(whole.rewards, rng)
-    greedy = None if whole.greedy_rewards is None else exchanged(whole.greedy_rewards, rng)
-    new = replace(whole, rewards=rewards, greedy_rewards=greedy).split([len(batch.rewards) for batch in earned])
-    return [replace(rollout, earned=batch) for rollout, batch in zip(rollouts, new[own], strict=True)]
+    new = Earned.joined(earned).shuffled(np.random.default_rng([seed, number]))
+    batches = new.split([len(batch.rewards) for batch in earned])[own]
+    return [replace(rollout, earned=batch) for rollout, batch in zip(rollouts, batches, strict=True)]
 
 
 # ---- other batches of the same articles, random numbers -----------------------------------------------------------

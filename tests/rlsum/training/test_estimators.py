@@ -9,6 +9,7 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from rewards.scoring import Component
 from rlsum.objective import OF_SINGLE_SAMPLES, Objective
 from rlsum.training import estimators
 from rlsum.training.estimators import Earned
@@ -242,16 +243,19 @@ def test_the_constant_control_gives_every_sample_the_same_advantage_whatever_it_
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_exchanged_rewards_are_the_same_ones_in_other_places(seed):
+def test_shuffled_rewards_are_the_same_ones_in_other_places_and_their_components_go_with_them(seed):
     rewards = np.array([[1.0, 2.0, NAN], [4.0, 5.0, 6.0]])
-    found = estimators.exchanged(rewards, np.random.default_rng(seed))
-    np.testing.assert_array_equal(np.sort(found, None), np.sort(rewards, None))
-    assert not (found == rewards).any()
-    assert not np.isnan(found[0, 2])
+    earned = Earned(rewards, rewards, components=[Component("double", 0.5, 2 * rewards)])
+    found = earned.shuffled(np.random.default_rng(seed))
+    np.testing.assert_array_equal(np.sort(found.rewards, None), np.sort(rewards, None))
+    assert not (found.rewards == rewards).any()
+    assert not np.isnan(found.rewards[0, 2])
+    np.testing.assert_array_equal(found.components[0].scores, 2 * found.rewards)
     np.testing.assert_array_equal(rewards, [[1.0, 2.0, NAN], [4.0, 5.0, 6.0]])  # the given array is left alone
-    np.testing.assert_array_equal(found, estimators.exchanged(rewards, np.random.default_rng(seed)))
+    np.testing.assert_array_equal(found.rewards, earned.shuffled(np.random.default_rng(seed)).rewards)
 
 
 def test_two_rewards_change_places_and_one_keeps_its_own():
-    np.testing.assert_array_equal(estimators.exchanged(np.array([[1.0], [2.0]]), np.random.default_rng(0)), [[2], [1]])
-    np.testing.assert_array_equal(estimators.exchanged(np.array([7.0]), np.random.default_rng(0)), [7.0])
+    for rewards, expected in ([[1.0], [2.0]], [[2.0], [1.0]]), ([[7.0]], [[7.0]]):
+        found = Earned(np.array(rewards), np.array(rewards)).shuffled(np.random.default_rng(0))
+        assert found.rewards.tolist() == expected
