@@ -50,7 +50,7 @@ def written_layers(layer: int | str | None) -> tuple[int, int] | None:
         return None
     match = re.fullmatch(r"(\d+)(?:-(\d+))?", str(layer))
     if match is None or isinstance(layer, bool):
-        raise RewardError(f"layer={layer!r}: give a whole number, last, or for a mean all or a range like 4-6")
+        raise RewardError(f"layer={layer!r}: give a whole number or last, or for a mean all or a range such as 4-6")
     first = int(match[1])
     last = int(match[2] or first)
     if last < first:

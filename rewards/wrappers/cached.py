@@ -63,7 +63,7 @@ class Cached(Wrapper):
 
     def __post_init__(self) -> None:
         if self.file is not None and not Path(self.file).absolute().parent.is_dir():
-            raise RewardError(f"cached: file={self.file!r} its folder does not exist; create it first")
+            raise RewardError(f"cached: file={self.file!r}: its folder does not exist; create it first")
         super().__post_init__()
         self._kept: OrderedDict[bytes, float] = OrderedDict()
         self._store: Store | None = None

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from scipy.optimize import linprog
+from linear_program import least_cost
 
 import rewards
 from rewards.embedding.moverscore import grams
@@ -18,14 +18,6 @@ from rewards.encoding.loading import EncoderSource
 
 CANDIDATES = ["the cat sleeps .", "a red house falls", "mayor storm runs the river"]
 REFERENCES = ["the dog sleeps", "a storm .", "the mayor runs a bridge ."]
-
-
-def cost(first: np.ndarray, second: np.ndarray, costs: np.ndarray) -> float:
-    rows, columns = costs.shape
-    sums = np.zeros((rows + columns, rows * columns))
-    for place in range(rows * columns):
-        sums[place // columns, place] = sums[rows + place % columns, place] = 1
-    return linprog(costs.ravel(), A_eq=sums, b_eq=np.concatenate([first, second])).fun
 
 
 def kept(text: str, encoded: EncodedTexts, stop: tuple[str, ...] = ()) -> list[int]:
@@ -56,7 +48,7 @@ def test_v2_is_unsquared_distances_of_the_last_layer(tiny_encoder: Path, idf: bo
             sides.append((vectors / np.linalg.norm(vectors, axis=1, keepdims=True), mass / mass.sum()))
         (first, left), (second, right) = sides
         costs = np.linalg.norm(first[:, None] - second[None], axis=-1)
-        expected.append(1 / (1 + cost(left, right, costs)))
+        expected.append(1 / (1 + least_cost(left, right, costs)))
     options = {"idf": "references"} if idf else {}
     reward = rewards.load("moverscore", variant="v2", encoder=str(tiny_encoder), **options)
     np.testing.assert_allclose(reward(CANDIDATES, [[text] for text in REFERENCES]), expected, atol=1e-7)
@@ -81,7 +73,7 @@ def test_v1_is_squared_distances_of_ngrams_of_pooled_layers(tiny_encoder: Path, 
         first, second = sides
         costs = ((first[:, None] - second[None]) ** 2).sum(-1)
         even = [np.full(len(side), 1 / len(side)) for side in sides]
-        expected.append(1 - cost(*even, costs))
+        expected.append(1 - least_cost(*even, costs))
     reward = rewards.load("moverscore", variant="v1", encoder=str(tiny_encoder), n_gram=n, stopwords="spacy")
     np.testing.assert_allclose(reward(CANDIDATES, [[text] for text in REFERENCES]), expected, atol=1e-6)
     assert "layer:0-3-power|" in reward.signature

@@ -11,7 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog
+from linear_program import least_cost
 
 import rewards
 from rewards.encoding.encoder import EncodedTexts
@@ -119,13 +119,8 @@ REFERENCES = ["rescuers saved residents\ntowers tumbled", "penguins swim", "heav
 
 
 def emd(first: np.ndarray, left: np.ndarray, second: np.ndarray, right: np.ndarray) -> float:
-    """The linear program (Clark et al. 2019, Eq. 2), written out."""
-    costs = np.linalg.norm(first[:, None] - second[None], axis=-1)
-    rows, columns = costs.shape
-    sums = np.zeros((rows + columns, rows * columns))
-    for place in range(rows * columns):
-        sums[place // columns, place] = sums[rows + place % columns, place] = 1
-    return float(linprog(costs.ravel(), A_eq=sums, b_eq=np.concatenate([left, right])).fun)
+    """Clark et al. 2019, Eq. 2."""
+    return least_cost(left, right, np.linalg.norm(first[:, None] - second[None], axis=-1))
 
 
 @pytest.fixture(scope="module")
