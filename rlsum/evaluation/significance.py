@@ -33,7 +33,10 @@ Test = Literal["williams", "permutation", "clustered permutation", "clustered t"
 TestOption = Literal["auto", "williams", "permutation", "clustered permutation"]
 
 REPEATED = "inputs repeat, so rows are not independent and the test rejects too often"
-UNLIKE = "only one metric is skewed or heavy-tailed, so the metrics are not quite exchangeable; ranks are"
+UNLIKE = (
+    "only one metric is skewed or heavy-tailed, so their scores are not quite exchangeable; ranks are: use spearman or "
+    "kendall"
+)
 SYSTEMS = (
     "swaps of inputs at level system reject too often where metrics rate these systems differently: 13 to 20% at 5%"
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html as escaping
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,17 @@ from rlsum.pages.shown import frame
 if TYPE_CHECKING:
     from rewards.explain import Explanation
 
-ENDINGS = (".png", ".html", ".json")
+
+def _data(explanations: Sequence[Explanation]) -> bytes:
+    return (json.dumps([explanation.as_json() for explanation in explanations], indent=2) + "\n").encode()
+
+
+# Ending -> what is written of explanations in a theme, and whether the installed fonts have every letter.
+FORMATS: dict[str, Callable[[Sequence[Explanation], str], tuple[bytes, bool]]] = {
+    ".png": lambda explanations, theme: png(explanations[0], theme),
+    ".html": lambda explanations, _: (html(explanations).encode(errors="replace"), True),  # of half a surrogate pair
+    ".json": lambda explanations, _: (_data(explanations), True),
+}
 
 
 @dataclass(frozen=True)
@@ -57,16 +67,8 @@ class Explained:
         """
         out = Path(out)
         check_out(out, len(self.explanations), overwrite)
-        complete = True
-        if out.suffix == ".json":
-            data = [explanation.as_json() for explanation in self]
-            out.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-        elif out.suffix == ".html":
-            # a text may hold half a surrogate pair
-            out.write_text(html(self.explanations), encoding="utf-8", errors="replace")
-        else:
-            picture, complete = png(self.explanations[0], theme)
-            out.write_bytes(picture)
+        content, complete = FORMATS[out.suffix](self.explanations, theme)
+        out.write_bytes(content)
         return complete
 
 
@@ -83,8 +85,8 @@ def explain(candidate: str, reference: str, metrics: Specs, language: str | None
 
 def check_out(out: Path, metrics: int, overwrite: bool) -> None:
     """Raise UserError for a file that cannot be written, or a picture of several metrics."""
-    if out.suffix not in ENDINGS:
-        raise UserError(f"{option('out', out)}: the ending selects the format; use one of {', '.join(ENDINGS)}")
+    if out.suffix not in FORMATS:
+        raise UserError(f"{option('out', out)}: the ending selects the format; use one of {', '.join(FORMATS)}")
     check_free("out", out, overwrite)
     if out.suffix == ".png" and metrics > 1:
         raise UserError(f"{option('out', out)}: a picture shows one metric, {metrics} are given; use .html or .json")

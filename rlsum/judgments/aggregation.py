@@ -129,7 +129,7 @@ def _note(rows: int, judgments: Sequence[Judgment]) -> str:
     judges = f"{len(people):,} judges" if people else "judges without names"
     return (
         f"one row a judge: {rows:,} rows by {judges}, {len(judgments):,} texts with {spread} each; the score of a text "
-        "is the mean over its judges, and a text counts once, however many they are"
+        "is the mean over its judges, and a text counts once, whatever their number"
     )
 
 
@@ -142,7 +142,7 @@ def doubts(judgments: Sequence[Judgment]) -> list[str]:
     notes = []
     if several := [sorted(names) for names in ids.values() if len(names) > 1]:
         notes.append(
-            f"{len(several):,} sources (or references) are there under several ids, such as {several[0][0]!r} and "
+            f"{len(several):,} sources (or references) have several ids, such as {several[0][0]!r} and "
             f"{several[0][1]!r}, and count as different inputs: intervals are too narrow where an id is that of a text "
             f"or a row; name the column of the input with {option('id', typed='--id-column')}"
         )
