@@ -101,8 +101,14 @@ def prepare_ours(case: Case) -> Update:
     """An update of the pointer-generator that is on the path."""
     import rewards
     from rlsum.data.vocabulary import EOS, Vocabulary
-    from rlsum.models.pointer_generator.model import PointerGenerator
-    from rlsum.models.pointer_generator.options import PointerGeneratorConfig
+
+    try:
+        from rlsum.models.pointer_generator.model import PointerGenerator
+        from rlsum.models.pointer_generator.options import PointerGeneratorConfig
+    except ImportError:  # an older checkout
+        from rlsum.models.sizes import PointerGeneratorConfig
+
+        from rlsum.models.pointer_generator import PointerGenerator
 
     try:
         from rlsum.models.decoding import Sampling
