@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from rlsum.config import Config
     from rlsum.generation.choosing import SampleChoice
+    from rlsum.models.decoding import Decoding
+    from rlsum.models.summarizer import Model
 
 SHOWN = 3  # outputs in a notebook
 
@@ -79,38 +81,24 @@ def generate(
     out.jsonl: 2 summaries by articles, beam 2, ...
     Generated out.jsonl: 2 summaries by articles
     """
-    checkpoint, corpus, out = fspath(checkpoint), str(corpus), Path(out)
-    how = how or Generating()
+    corpus, out, how = str(corpus), Path(out), how or Generating()
     check_free("out", out, overwrite)
     choice_of(how)  # raises before anything is loaded
-    from rlsum.generation import plain
     from rlsum.generation.outputs import SummaryTask, check_device, write_summaries
-    from rlsum.training import build
-    from rlsum.training import checkpoint as checkpoints
     from rlsum.training.parallel.processes import launched
-    from rlsum.training.start.origin import check_files
 
-    stored = checkpoints.find_or_none(checkpoint)
-    if stored is None:
-        config, unfollowed = plain.configuration(checkpoint, how)
-    else:
-        check_own(how, stored.folder)
-        check_files(stored)
-        config, unfollowed = stored.config, []
+    config, told, load = _summarizer(fspath(checkpoint), how)
     choice = choice_of(how, config.language)
     decoding = decoding_of(config.decoding, how, sampled=how.method == "sample" or choice is not None)
     processes, own_device = launched(how.device)
     device = check_device(own_device)
     if processes.rank != 0:
         say, advance = (lambda text: None), (lambda name, done, total: None)
-    if stored is None:
-        plain.check_length(config, decoding)
-        say(plain.summary(config, decoding, unfollowed))
+    if line := told(decoding):
+        say(line)
     with processes.main_first():
         rows = articles(corpus, config, how, choice)
-    model = plain.load(config) if stored is None else build.load_model(stored)
-    if stored is not None and checkpoints.step_of(stored.folder) == 0:
-        say(f"{stored.folder}: these are the weights that the run began with; no later validation was better")
+    model = load()
     rows = model.read(rows, config.data.max_source, config.data.max_target)
     system = how.system or Path(config.run).name
     task = SummaryTask(model, rows, decoding, system, how.batch_size, how.seed, choice)
@@ -127,6 +115,24 @@ def generate(
     searched = f", beam {decoding.beam}{decoding.stopping}" if decoding.stopping else ""
     say(f"{out}: {len(rows):,} summaries by {system}{chosen}{searched}{earlier}")
     return Generated(out, system, len(rows))
+
+
+def _summarizer(checkpoint: str, how: Generating) -> tuple[Config, Callable[[Decoding], str], Callable[[], Model]]:
+    """The configuration of a run or of a pretrained model, what there is to say of it (or ""), and what loads it."""
+    from rlsum.generation import plain
+    from rlsum.training import build
+    from rlsum.training.checkpoint import find_or_none, step_of
+    from rlsum.training.start.origin import check_files
+
+    stored = find_or_none(checkpoint)
+    if stored is None:
+        config, unfollowed = plain.configuration(checkpoint, how)
+        return config, lambda decoding: plain.summary(config, decoding, unfollowed), lambda: plain.load(config)
+    check_own(how, stored.folder)
+    check_files(stored)
+    untrained = f"{stored.folder}: these are the weights that the run began with; no later validation was better"
+    line = untrained if step_of(stored.folder) == 0 else ""
+    return stored.config, lambda decoding: line, lambda: build.load_model(stored)
 
 
 def articles(corpus: str, config: Config, how: Generating, choice: SampleChoice | None) -> datasets.Dataset:

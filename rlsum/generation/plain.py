@@ -75,13 +75,6 @@ def load(config: Config) -> Seq2Seq:
     return seq2seq.built(config, section, section.pretrained)
 
 
-def check_length(config: Config, decoding: Decoding) -> None:
-    """Raise UserError if ``max_length`` exceeds the model's positions."""
-    _check_positions(
-        loading.load_config(seq2seq.section_of(config).pretrained), "max_length", "target", decoding.max_length
-    )
-
-
 def decoding(settings: dict[str, Any], most: int | None = None) -> Decoding:
     """Beam search with the options of transformers' ``settings``; ``most`` limits the default maximum length.
 
@@ -122,8 +115,9 @@ def unfollowed(settings: dict[str, Any]) -> list[str]:
 
 
 def summary(config: Config, decoding: Decoding, ignored: list[str]) -> str:
-    """One line about how the model reads and decodes."""
+    """One line about how the model reads and decodes. Raises UserError for texts longer than its positions."""
     section = seq2seq.section_of(config)
+    _check_positions(loading.load_config(section.pretrained), "max_length", "target", decoding.max_length)
     lengths = f"{decoding.min_length} to {decoding.max_length} tokens"
     search = f"beam {decoding.beam}, {lengths}, length penalty {decoding.length_penalty:g}"
     cut = f"top k {decoding.top_k}, top p {decoding.top_p:g}"

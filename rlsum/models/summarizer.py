@@ -106,6 +106,25 @@ class Model(nn.Module, Summarizer):
 
     config: ModelConfig
 
+    def drawn(self, batch: Batch, rows: Tensor, cut: int, sampling: Sampling, noise: Tensor | None) -> Tokens:
+        """Texts for the articles ``rows`` (R,): samples before row ``cut``, then greedy ones; see ``self_critical``."""
+        raise NotImplementedError
+
+    @torch.no_grad()
+    def self_critical(
+        self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None
+    ) -> tuple[Tokens, Tokens]:
+        """See Summarizer.self_critical."""
+        size, cut = len(batch), len(batch) * samples
+        rows = torch.cat([repeat_rows(size, samples), torch.arange(size)]).to(batch.src.device)
+        return self.drawn(batch, rows, cut, sampling, noise).split(cut)
+
+    @torch.no_grad()
+    def sample(self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None) -> Tokens:
+        """See Summarizer.sample."""
+        rows = repeat_rows(len(batch), samples).to(batch.src.device)
+        return self.drawn(batch, rows, len(rows), sampling, noise)
+
     def frozen(self) -> Scorer | None:
         """Scores of the network as it was before training, if it still holds that, as under low-rank updates."""
         return None

@@ -92,30 +92,18 @@ class PointerGenerator(Network, Model):
     @torch.no_grad()
     def generate(self, batch: Batch, decoding: Decoding, scored: bool = True) -> Tokens:
         """Decode a batch; see Summarizer.generate."""
-        encoded = self.encode(batch)
+        if decoding.method == "sample":
+            return self.sample(batch, decoding.samples, decoding.sampling)
         if decoding.method == "beam":
-            return search.beam(self, encoded, decoding)
-        if decoding.method == "greedy":
-            return search.rollout(self, encoded, search.greedy(decoding), decoding.max_length)
-        encoded = encoded.select(repeat_rows(len(batch), decoding.samples).to(batch.src.device))
-        return search.rollout(self, encoded, search.sampler(decoding.sampling), decoding.max_length)
+            return search.beam(self, self.encode(batch), decoding)
+        return search.rollout(self, self.encode(batch), search.greedy(decoding), decoding.max_length)
 
-    @torch.no_grad()
-    def self_critical(
-        self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None
-    ) -> tuple[Tokens, Tokens]:
-        """Samples and greedy texts in one batch of (samples + 1) B rows; see Summarizer.self_critical."""
-        encoded, size = self.encode(batch), len(batch)
-        cut = size * samples
-        rows = torch.cat([repeat_rows(size, samples), torch.arange(size)]).to(batch.src.device)
-        choose = search.split_at(cut, len(rows), search.sampler(sampling, noise), search.greedy(sampling))
-        return search.rollout(self, encoded.select(rows), choose, sampling.limit).split(cut)
-
-    @torch.no_grad()
-    def sample(self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None) -> Tokens:
-        """See Summarizer.sample."""
-        encoded = self.encode(batch).select(repeat_rows(len(batch), samples).to(batch.src.device))
-        return search.rollout(self, encoded, search.sampler(sampling, noise), sampling.limit)
+    def drawn(self, batch: Batch, rows: Tensor, cut: int, sampling: Sampling, noise: Tensor | None) -> Tokens:
+        """See Model.drawn."""
+        choose = search.sampler(sampling, noise)
+        if cut < len(rows):
+            choose = search.split_at(cut, len(rows), choose, search.greedy(sampling))
+        return search.rollout(self, self.encode(batch).select(rows), choose, sampling.limit)
 
     def draw_and_score(
         self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None, greedy: bool, references: bool

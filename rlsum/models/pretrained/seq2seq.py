@@ -116,21 +116,6 @@ class Seq2Seq(Model):
             return Tokens(ids, self(batch, ids).log_prob if scored else torch.full(ids.shape, torch.nan))
 
     @torch.no_grad()
-    def self_critical(
-        self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None
-    ) -> tuple[Tokens, Tokens]:
-        """Samples and greedy texts in one batch of (samples + 1) B rows; see Summarizer.self_critical."""
-        size, cut = len(batch), len(batch) * samples
-        rows = torch.cat([repeat_rows(size, samples), torch.arange(size)])
-        return self._drawn(batch, rows, cut, sampling, noise).split(cut)
-
-    @torch.no_grad()
-    def sample(self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None) -> Tokens:
-        """See Summarizer.sample."""
-        rows = repeat_rows(len(batch), samples)
-        return self._drawn(batch, rows, len(rows), sampling, noise)
-
-    @torch.no_grad()
     def disagreement(self, batch: Batch, sampling: Sampling) -> float:
         """The largest difference, in nats, between log-probabilities of tokens when sampled and when scored."""
         with self._no_dropout():
@@ -154,12 +139,12 @@ class Seq2Seq(Model):
         states = type(encoded)(last_hidden_state=encoded.last_hidden_state[rows])  # networks need their own type
         return {"encoder_outputs": states, "attention_mask": mask[rows]}
 
-    def _drawn(self, batch: Batch, rows: Tensor, cut: int, sampling: Sampling, noise: Tensor | None) -> Tokens:
-        """Texts for the articles ``rows`` (R,): samples before row ``cut``, then greedy ones."""
+    def drawn(self, batch: Batch, rows: Tensor, cut: int, sampling: Sampling, noise: Tensor | None) -> Tokens:
+        """See Model.drawn."""
         choose = SelfCritical(cut, sampling, self.rules.ends, noise)
         config = self.rules.generation_config(Decoding(method="sample", max_length=sampling.limit))
         with self._no_dropout():
-            chosen = self._decode(batch, rows.to(batch.src.device), config, logits_processor=[choose])
+            chosen = self._decode(batch, rows, config, logits_processor=[choose])
         ids = self.rules.ends_of(chosen, sampling.limit)
         return Tokens(ids, choose.log_prob(chosen).masked_fill(ids == batch.pad, 0.0))
 

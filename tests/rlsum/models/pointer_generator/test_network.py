@@ -241,16 +241,6 @@ def test_gradients_do_not_depend_on_padding(sizes):
         torch.testing.assert_close(wide_gradients[name], gradient, atol=1e-5, rtol=1e-4, msg=name)
 
 
-@torch.no_grad()
-def test_several_targets_an_article_score_as_each_alone():
-    model, batch = tiny.copier(), tiny.batch()
-    target = torch.stack([batch.target, batch.target.flip(0)], 1).flatten(0, 1)  # not every word can be copied: fine
-    target = target.masked_fill(target >= len(model.vocabulary), UNK)
-    both = model(batch, target).log_prob
-    torch.testing.assert_close(both[0::2], model(batch, target[0::2]).log_prob, atol=1e-6, rtol=1e-5)
-    torch.testing.assert_close(both[1::2], model(batch, target[1::2]).log_prob, atol=1e-6, rtol=1e-5)
-
-
 @pytest.mark.parametrize("sizes", SIZES)
 def test_targets_of_different_lengths_score_and_learn_as_each_alone(sizes):
     model, batch = tiny.copier(**sizes), tiny.batch((*tiny.PAIRS, tiny.EMPTY))

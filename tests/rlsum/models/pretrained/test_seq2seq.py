@@ -210,14 +210,6 @@ def test_padding_and_company_change_nothing(folders, name):
         assert model.to_text(alone, model.generate(alone, Decoding("beam", beam=2, max_length=8))) == [texts[i]]
 
 
-def test_several_targets_an_article_score_as_each_alone(folders):
-    model = load(folders["bart"])
-    news = batch(model)
-    twice = model(news, news.target.repeat_interleave(2, 0)).log_prob
-    torch.testing.assert_close(twice[::2], model(news, news.target).log_prob, atol=1e-5, rtol=0)
-    torch.testing.assert_close(twice[1::2], twice[::2], atol=1e-6, rtol=0)
-
-
 @pytest.mark.parametrize("name", ["bart", "t5"])
 def test_dropout_acts_where_it_is_wanted_and_never_in_decoding(folders, name):
     quiet, loud = load(folders[name]).train(), load(folders[name], dropout=True).train()
