@@ -66,6 +66,24 @@ class Memory:
         return context
 
 
+class PlainMemory:
+    """What ``Memory`` computes, by the formula under autograd: tests compare the two."""
+
+    def __init__(self, states: Tensor, keys: Tensor) -> None:
+        self.states, self.keys = states, keys
+
+    def energies(self, query: Tensor, weight: Tensor, spent: Tensor, spent_weight: Tensor | None) -> Tensor:
+        """See Memory.energies."""
+        inner = self.keys + query.unsqueeze(1)
+        if spent_weight is not None:
+            inner = inner + spent.unsqueeze(2) * spent_weight
+        return inner.sigmoid() @ weight
+
+    def read(self, attention: Tensor) -> Tensor:
+        """See Memory.read."""
+        return (attention.unsqueeze(2) * self.states).sum(1)
+
+
 class _Block(NamedTuple):
     """Rows processed together: k rows of each of n articles, one article after the other."""
 

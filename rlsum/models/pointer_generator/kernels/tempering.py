@@ -59,7 +59,9 @@ def drawn_log_prob(
     unknowns: int, drawing: Drawing, odds: WordOdds | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Log q (N,) of drawn tokens, differentiable, also twice over one graph; and whether it is lost (N,): underflow has
-    left too little of its probability, or of that of all allowed tokens, and ``Drawing.log_prob`` must score it.
+    left too little of its probability, or of that of all allowed tokens, and the plain formula must score it.
+
+    The plain formula: ``Drawing.log_prob`` of ``WordDistribution.log_p``.
 
     features (N, H), weight (V, H), bias (V,), log p_gen (N,), log of (1 - p_gen) times attention (N, S), extended ids
     of the source tokens (N, S). ``odds``: of all words at the N tokens, if decoding has computed them.

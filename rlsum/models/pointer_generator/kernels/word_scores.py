@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from rlsum.models.execution import execution
@@ -138,6 +139,11 @@ def target_log_prob(
         others = logits.index_fill(1, lost.new_tensor([word]), float("-inf"))
         log_rest = log_rest.index_put((lost,), others.logsumexp(-1) - logits.logsumexp(-1))
     return log_prob, log_rest
+
+
+def plain_log_prob(features: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+    """The first result of ``target_log_prob``, by the formula under autograd: tests compare the two."""
+    return F.linear(features, weight, bias).log_softmax(-1).gather(1, targets.unsqueeze(1)).squeeze(1)
 
 
 class _TargetLogProb(torch.autograd.Function):

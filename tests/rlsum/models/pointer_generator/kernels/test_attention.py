@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from rlsum.models.pointer_generator.kernels import attention
-from rlsum.models.pointer_generator.kernels.attention import Memory
+from rlsum.models.pointer_generator.kernels.attention import Memory, PlainMemory
 
 
 @pytest.fixture(autouse=True)
@@ -29,22 +29,6 @@ def inputs(coverage):
     return [torch.randn(shape, generator=generator, dtype=torch.float64).requires_grad_() for shape in shapes]
 
 
-class Plain:
-    """What Memory computes, by the formula."""
-
-    def __init__(self, states, keys):
-        self.states, self.keys = states, keys
-
-    def energies(self, query, weight, spent, spent_weight):
-        inner = self.keys + query.unsqueeze(1)
-        if spent_weight is not None:
-            inner = inner + spent.unsqueeze(2) * spent_weight
-        return inner.sigmoid() @ weight
-
-    def read(self, attended):
-        return (attended.unsqueeze(2) * self.states).sum(1)
-
-
 def steps(kind, states, keys, queries, weight, spent_weight=None):
     """Contexts of steps whose query depends on the context before, as a decoder's does."""
     memory, context, spent, found = kind(states, keys), 0.0, torch.zeros(keys.shape[:2], dtype=keys.dtype), []
@@ -60,7 +44,7 @@ def steps(kind, states, keys, queries, weight, spent_weight=None):
 @pytest.mark.parametrize("coverage", [False, True])
 def test_values_and_gradients_are_those_of_the_plain_formula(coverage):
     tensors = inputs(coverage)
-    found, expected = steps(Memory, *tensors), steps(Plain, *tensors)
+    found, expected = steps(Memory, *tensors), steps(PlainMemory, *tensors)
     torch.testing.assert_close(found, expected)
     upstream = torch.randn(found.shape, dtype=torch.float64)
     ours, theirs = (torch.autograd.grad(value, tensors, upstream) for value in (found, expected))
@@ -98,10 +82,10 @@ def test_rows_that_share_articles_and_end_are_the_plain_formula(coverage):
     tensors = [states, keys, queries, weight, *spent_weight]
 
     def plain(rows):
-        return Plain(states[rows], keys[rows])
+        return PlainMemory(states[rows], keys[rows])
 
     def ended(memory, kept):
-        return Plain(memory.states[kept], memory.keys[kept])
+        return PlainMemory(memory.states[kept], memory.keys[kept])
 
     options = (queries, weight, *(spent_weight or [None]))
     ours = shared_steps(
@@ -123,7 +107,7 @@ def test_the_gradient_may_lie_in_memory_position_by_position():
     given = queries[0], weight, spent, spent_weight
     ours, theirs = (
         torch.autograd.grad(kind(states, keys).energies(*given), (keys, queries, weight, spent, spent_weight), upstream)
-        for kind in (Memory, Plain)
+        for kind in (Memory, PlainMemory)
     )
     for one, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(one, other)
@@ -142,7 +126,7 @@ def test_a_backward_pass_that_asks_for_the_queries_alone_leaves_nothing_behind()
     queries = tensors[2]
     partial = torch.autograd.grad(loss, queries, retain_graph=True)
     whole = torch.autograd.grad(loss, tensors)
-    expected = torch.autograd.grad(steps(Plain, *tensors).square().sum(), tensors)
+    expected = torch.autograd.grad(steps(PlainMemory, *tensors).square().sum(), tensors)
     torch.testing.assert_close(partial[0], expected[2])
     for one, other in zip(whole, expected, strict=True):
         torch.testing.assert_close(one, other)
@@ -150,7 +134,7 @@ def test_a_backward_pass_that_asks_for_the_queries_alone_leaves_nothing_behind()
 
 def test_a_step_that_the_loss_does_not_use_adds_nothing():
     tensors = inputs(True)
-    ours, theirs = (torch.autograd.grad(steps(kind, *tensors)[1].sum(), tensors) for kind in (Memory, Plain))
+    ours, theirs = (torch.autograd.grad(steps(kind, *tensors)[1].sum(), tensors) for kind in (Memory, PlainMemory))
     for one, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(one, other)
 
@@ -159,7 +143,7 @@ def test_a_step_that_the_loss_does_not_use_adds_nothing():
 def test_energies_far_from_zero_are_exact_and_have_finite_gradients(size):
     states, keys, queries, weight = (tensor.detach() for tensor in inputs(False))
     keys, queries = (keys * size).requires_grad_(), (queries * 3).requires_grad_()
-    ours, theirs = (steps(kind, states, keys, queries, weight) for kind in (Memory, Plain))
+    ours, theirs = (steps(kind, states, keys, queries, weight) for kind in (Memory, PlainMemory))
     torch.testing.assert_close(ours, theirs)
     assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(ours.sum(), (keys, queries)))
 

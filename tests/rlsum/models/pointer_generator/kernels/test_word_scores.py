@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from rlsum.models import execution
 from rlsum.models.pointer_generator.kernels import word_scores
-from rlsum.models.pointer_generator.kernels.word_scores import WordColumns
+from rlsum.models.pointer_generator.kernels.word_scores import WordColumns, plain_log_prob
 
 
 def inputs(tokens=7, size=11, features=5, scale=1.0):
@@ -22,10 +22,6 @@ def target_log_prob(*tensors):
     return word_scores.target_log_prob(*tensors, None)[0]
 
 
-def plain(features, weight, bias, targets):
-    return F.linear(features, weight, bias).log_softmax(-1).gather(1, targets.unsqueeze(1)).squeeze(1)
-
-
 @pytest.fixture
 def double(monkeypatch):
     monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)  # the float32 parts in float64
@@ -37,7 +33,7 @@ def double(monkeypatch):
 def test_values_and_gradients_are_those_of_log_softmax(chunk, scale, monkeypatch):
     monkeypatch.setattr(execution, "ON_CPU", execution.ON_CPU._replace(chunk=chunk))
     *tensors, targets = inputs(scale=scale)
-    found, expected = target_log_prob(*tensors, targets), plain(*tensors, targets)
+    found, expected = target_log_prob(*tensors, targets), plain_log_prob(*tensors, targets)
     torch.testing.assert_close(found, expected)
     upstream = torch.linspace(-1, 2, len(found), dtype=torch.float64)
     gradients = (torch.autograd.grad(scores, tensors, upstream) for scores in (found, expected))
@@ -56,7 +52,7 @@ def test_the_share_of_all_words_but_one_has_the_value_and_gradient_of_its_sum(sc
     torch.testing.assert_close(share, expected)
     upstream = torch.linspace(-1, 2, len(found), dtype=torch.float64)
     ours = torch.autograd.grad((found + share * upstream).sum(), tensors)
-    theirs = torch.autograd.grad((plain(*tensors, targets) + expected * upstream).sum(), tensors)
+    theirs = torch.autograd.grad((plain_log_prob(*tensors, targets) + expected * upstream).sum(), tensors)
     for one, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(one, other)
 
@@ -96,7 +92,7 @@ def test_autocast_gives_float32_scores_and_gradients_near_the_exact_ones(dtype):
     tensors = [tensor.detach().float().requires_grad_() for tensor in tensors]
     with torch.autocast("cpu", dtype):
         found = target_log_prob(*tensors, targets)
-    expected = plain(*tensors, targets)
+    expected = plain_log_prob(*tensors, targets)
     assert found.dtype == torch.float32
     torch.testing.assert_close(found, expected, atol=0.1, rtol=0.05)
     gradients = (torch.autograd.grad(scores.sum(), tensors) for scores in (found, expected))
