@@ -3,7 +3,7 @@
     PYTHONPATH=CHECKOUT python scripts/timed_updates.py rlsum
 
 An update is samples, greedy texts, ROUGE-L, one pass with gradient, backward pass, clipping and Adam. Of rlsum only the
-contract of ``Summarizer`` is used, so that older checkouts can be timed, too. Peers are timed in a clone of their
+contract of ``Model`` is used, so that older checkouts can be timed, too. Peers are timed in a clone of their
 repository (``rohithreddy024`` or ``atulkum``, then the folder) by their own ``train_one_batch``; their reward costs
 nothing here.
 """

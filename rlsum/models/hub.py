@@ -86,7 +86,7 @@ class PointerGeneratorForSummarization(PreTrainedModel):
         super().save_pretrained(save_directory, *arguments, **options)
 
     def forward(self, batch: Batch, target: Tensor) -> TargetScores:
-        """Log-probabilities of a target; see Summarizer.__call__."""
+        """Log-probabilities of a target; see Model.__call__."""
         scored: TargetScores = self.network(batch, target)
         return scored
 

@@ -69,21 +69,30 @@ class Scorer(Protocol):
         """
 
 
-class Summarizer(Scorer, Protocol):
-    """What decodes texts and scores them."""
+class Model(nn.Module):
+    """The contract of every kind of model: a network that summarizes, and how it is saved.
+
+    ``config``: its resolved ``model`` section. Called with a batch and targets, it is a ``Scorer``.
+    """
+
+    config: ModelConfig
 
     def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
         """Give the rows of a corpus the model's own src_tokens, tgt_tokens and tgt_whole, cut at the limits."""
+        raise NotImplementedError
 
     def collate(self, rows: dict[str, list[Any]]) -> Batch:
         """Make a batch of rows from ``read`` (a slice ``rows[i:j]``)."""
+        raise NotImplementedError
 
     def generate(self, batch: Batch, decoding: Decoding, scored: bool = True) -> Tokens:
         """Decode without gradient; with k samples an article, rows i*k .. i*k+k-1 belong to article i.
 
         Not ``scored``, log-probabilities may be NaN: a model that would have to compute them again leaves them out.
         """
+        raise NotImplementedError
 
+    @torch.no_grad()
     def self_critical(
         self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None
     ) -> tuple[Tokens, Tokens]:
@@ -93,37 +102,23 @@ class Summarizer(Scorer, Protocol):
         ``noise`` (B*k, sampling.max_length) float64 in [0, 1): the random numbers that draw each token of the samples.
         None: torch's generator.
         """
-
-    def sample(self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None) -> Tokens:
-        """Like ``self_critical``, without the greedy texts."""
-
-    def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
-        """One text a row; copied unknown words in their surface form."""
-
-
-class Model(nn.Module, Summarizer):
-    """What every kind of model is: a network that summarizes, and how it is saved. ``config``: its resolved section."""
-
-    config: ModelConfig
-
-    def drawn(self, batch: Batch, rows: Tensor, cut: int, sampling: Sampling, noise: Tensor | None) -> Tokens:
-        """Texts for the articles ``rows`` (R,): samples before row ``cut``, then greedy ones; see ``self_critical``."""
-        raise NotImplementedError
-
-    @torch.no_grad()
-    def self_critical(
-        self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None
-    ) -> tuple[Tokens, Tokens]:
-        """See Summarizer.self_critical."""
         size, cut = len(batch), len(batch) * samples
         rows = torch.cat([repeat_rows(size, samples), torch.arange(size)]).to(batch.src.device)
         return self.drawn(batch, rows, cut, sampling, noise).split(cut)
 
     @torch.no_grad()
     def sample(self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None = None) -> Tokens:
-        """See Summarizer.sample."""
+        """Like ``self_critical``, without the greedy texts."""
         rows = repeat_rows(len(batch), samples).to(batch.src.device)
         return self.drawn(batch, rows, len(rows), sampling, noise)
+
+    def drawn(self, batch: Batch, rows: Tensor, cut: int, sampling: Sampling, noise: Tensor | None) -> Tokens:
+        """Texts for the articles ``rows`` (R,): samples before row ``cut``, then greedy ones; see ``self_critical``."""
+        raise NotImplementedError
+
+    def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
+        """One text a row; copied unknown words in their surface form."""
+        raise NotImplementedError
 
     def frozen(self) -> Scorer | None:
         """Scores of the network as it was before training, if it still holds that, as under low-rank updates."""
@@ -154,12 +149,12 @@ class DrawnScores(NamedTuple):
 
 @runtime_checkable
 class DrawsAndScores(Protocol):
-    """A summarizer that can score its samples while it draws them: nothing is computed twice."""
+    """A model that can score its samples while it draws them: nothing is computed twice."""
 
     def draw_and_score(
         self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None, greedy: bool, references: bool
     ) -> DrawnScores:
-        """Like ``Summarizer.self_critical``, or ``sample`` without ``greedy``; and scores as those of ``Scorer``."""
+        """Like ``Model.self_critical``, or ``sample`` without ``greedy``; and scores as those of ``Scorer``."""
 
 
 def repeat_rows(rows: int, times: int) -> Tensor:

@@ -30,7 +30,7 @@ from rlsum.data.batch import Batch
 from rlsum.data.vocabulary import PAD
 from rlsum.models.decoding import Sampling
 from rlsum.models.sampling import Drawn
-from rlsum.models.summarizer import DrawsAndScores, Scorer, Scores, Summarizer, TargetScores, Tokens
+from rlsum.models.summarizer import DrawsAndScores, Model, Scorer, Scores, TargetScores, Tokens
 from rlsum.records import common_columns
 from rlsum.training import losses
 from rlsum.training.estimators import Credit, Earned
@@ -154,14 +154,14 @@ class MixedStep:
     credit               rewards -> advantages and weights; None: ``rl`` reads the rewards
     coverage_on_samples  L_cov is that of the references plus that of the samples
     start                scores as the model that the run began with, for a KL penalty
-    noise                batch, update number -> random numbers of the samples, see ``Summarizer``; None: torch's
+    noise                batch, update number -> random numbers of the samples, see ``Model``; None: torch's
     calls                which batches share a call of the reward
     score_while_drawing  if an update has one batch and the policy can, nothing is decoded twice, see DrawsAndScores
     control              update number, its rollouts -> the same with other rewards; None: their own
     processes            that train together
     """
 
-    policy: Summarizer
+    policy: Model
     reward: Reward
     gamma: Callable[[int], float]
     k: int

@@ -13,7 +13,7 @@ from rewards.base import Reward
 from rewards.scoring import score_components
 from rlsum.data.batch import Batch
 from rlsum.models.decoding import Decoding
-from rlsum.models.summarizer import Summarizer
+from rlsum.models.summarizer import Model
 from rlsum.records import Output, defined, inputs_of
 from rlsum.scoring.outputs import measure_properties
 from rlsum.scoring.properties import PROPERTIES
@@ -59,7 +59,7 @@ BLOCK = 32  # outputs in one call of a reward with several processes; batch cent
 
 
 @torch.no_grad()
-def likelihood(model: Summarizer, batches: Iterable[Batch], processes: Processes = ONE_PROCESS) -> dict[str, float]:
+def likelihood(model: Model, batches: Iterable[Batch], processes: Processes = ONE_PROCESS) -> dict[str, float]:
     """``nll``: -log p per token of the references, end token included (cross-entropy in nats).
 
     ``coverage``, for a model with coverage: the penalty per token (See et al. 2017, equation 12).
@@ -73,7 +73,7 @@ def likelihood(model: Summarizer, batches: Iterable[Batch], processes: Processes
     return {"nll": nll / total} | ({"coverage": coverage / total} if coverage else {})
 
 
-def decode(model: Summarizer, batches: Iterable[Batch], decoding: Decoding, system: str) -> Iterable[Output]:
+def decode(model: Model, batches: Iterable[Batch], decoding: Decoding, system: str) -> Iterable[Output]:
     """The output of each article, in the order of the batches; one for each sample if decoding draws several."""
     for batch in batches:
         yield from outputs_of(batch, model.to_text(batch, model.generate(batch, decoding, scored=False)), system)
@@ -115,7 +115,7 @@ for name, shown in PROPERTIES.items():
 
 
 def validate(
-    model: Summarizer,
+    model: Model,
     scored: Iterable[Batch],
     decoded: Iterable[Batch],
     decoding: Decoding,
@@ -133,7 +133,7 @@ def validate(
     return Validation(values | (measure(outputs, rewards, processes) if outputs else {}), outputs)
 
 
-def training_samples(model: Summarizer, batch: Batch, rollout: Rollout, articles: int) -> list[dict[str, Any]]:
+def training_samples(model: Model, batch: Batch, rollout: Rollout, articles: int) -> list[dict[str, Any]]:
     """The samples of the first ``articles`` of a batch as they were trained on, a row each; undefined numbers are None.
 
     ``baseline_reward`` is that of the greedy text, where the estimator needs one. ``advantage`` is scaled; losses

@@ -46,7 +46,7 @@ class PointerGenerator(Network, Model):
         return rows
 
     def collate(self, rows: dict[str, list[Any]]) -> Batch:
-        """A batch; see Summarizer.collate."""
+        """A batch; see Model.collate."""
         return collate(rows, self.vocabulary)
 
     def forward(self, batch: Batch, target: Tensor, drawn: Drawn | None = None) -> TargetScores:
@@ -91,7 +91,7 @@ class PointerGenerator(Network, Model):
 
     @torch.no_grad()
     def generate(self, batch: Batch, decoding: Decoding, scored: bool = True) -> Tokens:
-        """Decode a batch; see Summarizer.generate."""
+        """Decode a batch; see Model.generate."""
         if decoding.method == "sample":
             return self.sample(batch, decoding.samples, decoding.sampling)
         if decoding.method == "beam":

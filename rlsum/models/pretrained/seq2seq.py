@@ -77,7 +77,7 @@ class Seq2Seq(Model):
         return read
 
     def collate(self, rows: dict[str, list[Any]]) -> Batch:
-        """A batch; see Summarizer.collate."""
+        """A batch; see Model.collate."""
         return self.vocabulary.collate(rows, self.rules.ends)
 
     def forward(self, batch: Batch, target: Tensor, drawn: Drawn | None = None) -> TargetScores:
@@ -106,7 +106,7 @@ class Seq2Seq(Model):
 
     @torch.no_grad()
     def generate(self, batch: Batch, decoding: Decoding, scored: bool = True) -> Tokens:
-        """Decode a batch; see Summarizer.generate."""
+        """Decode a batch; see Model.generate."""
         if decoding.method == "sample":
             return self.sample(batch, decoding.samples, decoding.sampling)
         rows = torch.arange(len(batch), device=batch.src.device)
