@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pretrained
 import pytest
@@ -11,9 +11,10 @@ import torch
 
 from rlsum.data.subwords import Subwords
 from rlsum.data.vocabulary import EOS, PAD, UNK
+from rlsum.generation.options import Generating
 from rlsum.models import sampling
 from rlsum.models.constraints import Forbidden
-from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.decoding import Decoding, Limits, Sampling
 from rlsum.models.pretrained import loading
 from rlsum.models.pretrained.options import Seq2SeqConfig
 from rlsum.models.pretrained.seq2seq import Seq2Seq
@@ -30,6 +31,12 @@ CUTS = {
     "block_ngrams": {"block_ngrams": 2},
     "all": {"temperature": 1.2, "top_k": 9, "top_p": 0.9, "min_length": 4, "block_ngrams": 1},
 }
+
+
+def test_every_option_has_a_case_and_is_one_of_generate():
+    options = {field.name for field in fields(Limits)}
+    assert {name for cut in CUTS.values() for name in cut} == options
+    assert options <= {field.name for field in fields(Generating)}
 
 
 def tokens_of(row, ends=(EOS,)):
