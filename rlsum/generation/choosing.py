@@ -86,8 +86,8 @@ def best_of(reward: Reward, inputs: Inputs, samples: int) -> Floats:
     rows: dict[tuple[int, str], int] = {}
     for row, text in enumerate(inputs.candidates):
         rows.setdefault((row // samples, text), row)
-    each, _ = score_components(reward, inputs._replace(references=None).take(list(rows.values())))
-    scores = dict(zip(rows, each, strict=True))
+    rewards, _ = score_components(reward, inputs._replace(references=None).take(list(rows.values())))
+    scores = dict(zip(rows, rewards, strict=True))
     values = [scores[row // samples, text] for row, text in enumerate(inputs.candidates)]
     return np.array(values, dtype=np.float64).reshape(-1, samples)
 

@@ -53,8 +53,8 @@ class Steps:
         try:
             graph = Graph(self._model, self._encoded, self._state, previous, self._columns)
             expected, _, _ = self._model.advance(self._encoded, self._state, previous, self._columns)
-            found = graph.replay(previous)
-            torch.testing.assert_close(found, expected, rtol=TOLERANCE, atol=TOLERANCE**2)
+            replayed = graph.replay(previous)
+            torch.testing.assert_close(replayed, expected, rtol=TOLERANCE, atol=TOLERANCE**2)
             graph.reset(self._state)
         except (RuntimeError, AssertionError) as error:
             warnings.warn(f"decoding without a CUDA graph, which is slower: {error}", stacklevel=2)

@@ -180,7 +180,7 @@ def positions(config: PreTrainedConfig, side: str) -> int | None:
     """Tokens that a ``source`` or ``target`` may have; None where positions are relative."""
     half: PreTrainedConfig = getattr(config, HALVES[side], config)
     for part in (config, half):
-        places = next((found for name in POSITIONS[side] if (found := getattr(part, name, None)) is not None), None)
+        places = next((size for name in POSITIONS[side] if (size := getattr(part, name, None)) is not None), None)
         if places is not None:
             return int(places) - (part.pad_token_id + 1 if part.model_type in AFTER_PADDING else 0)
     return None

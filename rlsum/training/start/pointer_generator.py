@@ -87,14 +87,14 @@ def initial_embeddings(words: Sequence[str], dimension: int, path: str | Path, s
     errors of rewards.encoding.vectors for a missing or broken file.
     """
     vectors = read_vectors(path, words=set(words))
-    found = {row: vectors.index[word] for row, word in enumerate(words) if word in vectors.index}
-    if not found:
+    rows = {row: vectors.index[word] for row, word in enumerate(words) if word in vectors.index}
+    if not rows:
         raise CorpusError(f"embeddings={str(path)!r}: has none of the {len(words)} words of the vocabulary")
     _check_width(path, vectors.width, dimension)
-    known = vectors.table[list(found.values())]
+    known = vectors.table[list(rows.values())]
     noise = np.random.default_rng(seed).standard_normal((len(words), dimension), dtype=np.float32)
     table = noise * np.float32(known.std())
-    table[list(found)] = known
+    table[list(rows)] = known
     return table
 
 

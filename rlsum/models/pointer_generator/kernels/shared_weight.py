@@ -26,8 +26,8 @@ class SharedWeight:
 
     def rows(self, ids: Tensor) -> Tensor:
         """(R,) -> (R, m): rows of the weight."""
-        found: Tensor = _LookUp.apply(self._weight, ids, self._steps)
-        return found
+        rows: Tensor = _LookUp.apply(self._weight, ids, self._steps)
+        return rows
 
 
 class _Steps:
