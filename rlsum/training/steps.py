@@ -19,7 +19,7 @@ from torch import Tensor
 from rewards.base import Reward
 from rlsum.config import Config
 from rlsum.data.batch import Batch
-from rlsum.models.summarizer import Scorer, Model, Tokens
+from rlsum.models.summarizer import Model, Scorer, Tokens
 from rlsum.training.estimators import Credit, Earned
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 from rlsum.training.reward_losses import reward_loss_of
