@@ -11,6 +11,11 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
+from ports import free_port
+
+from human_eval.collection.collect import collect
+from human_eval.collection.returns import read_returned
+
 ROOT = Path(__file__).resolve().parents[2]
 KEYS = {"left": "1", "right": "2", "none": "0"}
 
@@ -85,6 +90,28 @@ def served(study, port, *options):
     finally:
         if server.process.poll() is None:
             server.kill()
+
+
+def stopping(study, *options):
+    """Servers of one study that end in every way, one after the other, and how: in order, as by a power cut, at last.
+
+    The body answers some of it; the last time all the rest.
+    """
+    port = free_port()
+    for stop in ("SIGTERM", "SIGKILL", ""):
+        with served(study, port, *options) as server:
+            yield server, stop
+            if stop == "SIGKILL":
+                server.kill()
+            elif stop:
+                assert server.stop(signal.SIGTERM) == 0
+
+
+def collected(folder, study):
+    """The responses in the app's database: one for each task."""
+    made = collect(study, read_returned(folder / "judging.sqlite", study))
+    assert (sorted(row.task for row in made.responses), made.rejects) == (sorted(study.by_id), ())
+    return made.responses
 
 
 class Judge:

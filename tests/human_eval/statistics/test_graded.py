@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from graded import WORTH, answer_of
 from scipy.stats import permutation_test, ttest_1samp
 from studies import NAMES, outputs
 from votes import study_of, votes_of
@@ -39,19 +40,6 @@ def built(answers, systems=3, items=12, judges=5, twins=(), **changes):
     return build(aligned, design, standard(answers, 2 if answers.startswith("strength") else systems), seed=3)
 
 
-def answer_of(kind, name, quality):
-    """What a judge answers who sees this quality in each text."""
-    if name.startswith("strength"):
-        step = quality[1] - quality[0]
-        return ("much-" if abs(step) > 1 else "") + ("right" if step > 0 else "left") if step else "none"
-    if name.startswith("likert"):
-        return " ".join(str(1 + round(each)) for each in quality)
-    if name == "ranking":
-        return " ".join(str(1 + sum(other > each for other in quality)) for each in quality)
-    best, worst = ("ABCDE"[quality.index(end(quality))] for end in (max, min))
-    return f"{best} {worst}"
-
-
 def judged(study, key, name, quality):
     """Everybody answers by the quality of the systems; words in disorder are worth nothing."""
     responses = []
@@ -61,51 +49,45 @@ def judged(study, key, name, quality):
         if secret.kind == "shuffled":
             places = [place for place, system in enumerate(secret.shown) if secret.shown.count(system) > 1]
             seen[places[secret.expected == "left"]] = 0
-        answers = {asked.id: answer_of(asked.kind, name, seen) for asked in study.criteria}
+        answers = {asked.id: answer_of(name, seen) for asked in study.criteria}
         responses.append(Response(study.id, task.id, f"judge{task.booklet}", answers, seconds=30.0))
     assert {fault(response, study) for response in responses} == {""}
     return responses
 
 
-QUALITY = dict(zip(sorted(NAMES), (1, 2, 4), strict=True))
-
-
 @pytest.mark.parametrize("name", GRADED)
 def test_a_whole_study_finds_the_systems_in_their_order(name):
     study, key = built(name)
-    votes = unblind(study, key, judged(study, key, name, QUALITY))
+    votes = unblind(study, key, judged(study, key, name, WORTH))
     analysis = analyse(votes, AnalysisSettings(resamples=5_000))  # all sign flips
     assert analysis.excluded == ()
     assert len(votes.rows) == 12 * 5 * 3 * 4  # items, judges, pairs, criteria
     for outcome in analysis.outcomes:
         first, second = outcome.pair
         assert outcome.half.items == 12
-        assert (outcome.half.share > 0.5) == (QUALITY[second] > QUALITY[first])
+        assert (outcome.half.share > 0.5) == (WORTH[second] > WORTH[first])
         assert outcome.random_judges.judges >= 5
         assert outcome.points == KINDS[name].points
     better = {outcome.preferred() for outcome in analysis.outcomes}
-    assert better == {NAMES_BY_QUALITY[1], NAMES_BY_QUALITY[2]}
+    assert better == set(sorted(WORTH, key=lambda system: WORTH[system])[1:])
     assert len(scores_table(analysis).rows) == (0 if name.startswith("strength") else 4)
     assert len(all_tables(analysis)) > 5
     if name != "ranking":  # who never loses has no finite strength in a model of votes
         assert sum("from strongest to weakest" in line for line in findings(analysis)) == 4
 
 
-NAMES_BY_QUALITY = sorted(QUALITY, key=lambda system: QUALITY[system])
-
-
 def test_a_likert_scale_gives_its_points_and_means():
     study, key = built("likert-5")
-    analysis = analyse(unblind(study, key, judged(study, key, "likert-5", QUALITY)), AnalysisSettings(resamples=200))
+    analysis = analyse(unblind(study, key, judged(study, key, "likert-5", WORTH)), AnalysisSettings(resamples=200))
     for outcome in analysis.outcomes:
         first, second = outcome.pair
-        assert (2 * outcome.half.share - 1) * outcome.points == pytest.approx(QUALITY[second] - QUALITY[first])
+        assert (2 * outcome.half.share - 1) * outcome.points == pytest.approx(WORTH[second] - WORTH[first])
     assert {(row.system, row.mean, row.items, row.answers) for row in analysis.scores} == {
-        (system, QUALITY[system] + 1.0, 12, 60) for system in QUALITY
+        (system, WORTH[system] + 1.0, 12, 60) for system in WORTH
     }
     shown = {row.system: row.strength for row in analysis.rankings["overall"].systems}
-    mean = np.mean(list(QUALITY.values()))
-    assert shown == pytest.approx({system: worth - mean for system, worth in QUALITY.items()})
+    mean = np.mean(list(WORTH.values()))
+    assert shown == pytest.approx({system: worth - mean for system, worth in WORTH.items()})
 
 
 @pytest.mark.parametrize("name", ["likert-5", "ranking"])
@@ -113,7 +95,7 @@ def test_one_text_of_two_systems_is_shown_once_and_counts_for_both(name):
     twins = {(NAMES[1], f"article-{number}") for number in range(18)}
     study, key = built(name, twins=twins)
     assert {len(task.texts) for task in study.tasks if key.tasks[task.id].kind == "pair"} == {2}
-    quality = {**QUALITY, NAMES[1]: QUALITY[NAMES[0]]}
+    quality = {**WORTH, NAMES[1]: WORTH[NAMES[0]]}
     votes = unblind(study, key, judged(study, key, name, quality))
     assert {pair for pair, _ in votes.same} == {tuple(sorted(NAMES[:2]))}
     assert len(votes.same) == 12

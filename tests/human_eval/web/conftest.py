@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import pytest
-from served import ORIGIN, Clock, make_key, make_store, make_study
+from served import ORIGIN, Clock, answers, make_key, make_store, make_study, token_of
 from starlette.testclient import TestClient
 
 from human_eval.web.access import Access, Visitor
 from human_eval.web.server import create_app
 from human_eval.web.site import Site
+
+
+class Browser(TestClient):
+    """A visitor's browser."""
+
+    def begin(self):
+        """What follows the first page: the first item, or a practice."""
+        return self.post("/start", data={"token": token_of(self.get("/"))})
+
+    def say(self, page, *sides, to="/item", **more):
+        """Answer what a page asks; what follows."""
+        return self.post(to, data=answers(*sides, token=token_of(page), **more))
 
 
 class App:
@@ -27,7 +39,7 @@ class App:
 
     def browser(self, origin=True):
         headers = {"origin": self.origin} if origin else {}
-        return TestClient(self.app, self.origin, headers=headers, raise_server_exceptions=True)
+        return Browser(self.app, self.origin, headers=headers, raise_server_exceptions=True)
 
     def link(self, role, name="", seconds=3600.0):
         path = {"judge": "/judge/", "everyone": "/join/", "admin": "/admin/enter/"}[role]
@@ -64,3 +76,9 @@ def app(app_of):
 def app_with_key(app_of):
     study = make_study(booklets=3)
     return app_of(study, key=make_key(study, checks={2: ("identical", "none")}))
+
+
+@pytest.fixture
+def anna(app):
+    """The browser of a judge who has opened her link."""
+    return app.visit("judge", "anna")

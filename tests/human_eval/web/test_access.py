@@ -19,10 +19,6 @@ class Keys:
         return 0
 
 
-def begin(browser):
-    return browser.post("/start", data={"token": token_of(browser.get("/"))})
-
-
 def tampered(token):
     """One bit of the signature another."""
     return token[:-2] + ("A" if token[-2] != "A" else "B") + token[-1]
@@ -78,43 +74,40 @@ def test_forged_and_expired_links_and_cookies_are_refused(app):
     assert app.browser().get("/", headers={"cookie": f"{name}={fresh}"}).status_code == 200
 
 
-def test_a_judge_is_no_admin(app):
-    browser = app.visit("judge", "anna")
-    assert browser.get("/admin").status_code == 401
+def test_a_judge_is_no_admin(app, anna):
+    assert anna.get("/admin").status_code == 401
     token = app.access.link(Visitor("judge", "anna", app.clock() + 60))
     assert app.browser().get(f"/admin/enter/{token}").status_code == 401
-    name = next(iter(browser.cookies.keys())).replace("judge", "admin")
+    name = next(iter(anna.cookies.keys())).replace("judge", "admin")
     assert app.browser().get("/admin", headers={"cookie": f"{name}={token}"}).status_code == 401
 
 
 def test_the_form_of_another_judge_is_refused(app):
     anna, ben = app.visit("judge", "anna"), app.visit("judge", "ben")
-    item = begin(anna)
-    begin(ben)
-    reply = ben.post("/item", data=answers("left", "none", token=token_of(item)))
+    item = anna.begin()
+    ben.begin()
+    reply = ben.say(item, "left", "none")
     assert reply.status_code == 403
     assert app.store.responses() == []
 
 
-def test_the_form_of_another_page_is_refused(app):
-    browser = app.visit("judge", "anna")
-    start = token_of(browser.get("/"))
-    begin(browser)
-    assert browser.post("/item", data=answers("left", "none", token=start)).status_code == 403
-    for wrong in ("", "x", tampered(token_of(browser.get("/item")))):
-        assert browser.post("/item", data=answers("left", "none", token=wrong)).status_code == 403
-    assert browser.post("/item", data=answers("left", "none")).status_code == 403
+def test_the_form_of_another_page_is_refused(app, anna):
+    start = token_of(anna.get("/"))
+    anna.begin()
+    assert anna.post("/item", data=answers("left", "none", token=start)).status_code == 403
+    for wrong in ("", "x", tampered(token_of(anna.get("/item")))):
+        assert anna.post("/item", data=answers("left", "none", token=wrong)).status_code == 403
+    assert anna.post("/item", data=answers("left", "none")).status_code == 403
     assert app.store.responses() == []
 
 
 @pytest.mark.parametrize(
     "origin", ["http://evil.test", "null", "https://judge.test", "http://judge.test.evil.test", None]
 )
-def test_posts_from_elsewhere_are_refused(app, origin):
-    browser = app.visit("judge", "anna")
-    form = answers("left", "none", token=token_of(begin(browser)))
-    del browser.headers["origin"]
-    reply = browser.post("/item", data=form, headers={"origin": origin} if origin else {})
+def test_posts_from_elsewhere_are_refused(app, origin, anna):
+    form = answers("left", "none", token=token_of(anna.begin()))
+    del anna.headers["origin"]
+    reply = anna.post("/item", data=form, headers={"origin": origin} if origin else {})
     assert reply.status_code == 403
     assert app.store.responses() == []
 
@@ -154,7 +147,7 @@ def test_every_answer_carries_the_headers(app):
     judge = app.visit("judge", "anna")
     replies = [
         judge.get("/"),
-        begin(judge),
+        judge.begin(),
         judge.get("/nowhere"),
         app.browser().get("/"),
         judge.get("/static/item.js"),
@@ -190,17 +183,16 @@ def test_cookies_of_two_studies_are_two(app, app_of):
     assert app.visit("judge", "anna").cookies.keys() != other.visit("judge", "anna").cookies.keys()
 
 
-def test_too_much_is_refused(app):
-    browser = app.visit("judge", "anna")
-    token = token_of(begin(browser))
+def test_too_much_is_refused(app, anna):
+    token = token_of(anna.begin())
     headers = {"content-type": "application/x-www-form-urlencoded"}
-    assert browser.post("/item", data=answers("left", "none", token=token, comment="x" * BODY_LIMIT)).status_code == 413
-    reply = browser.post("/item", data=answers("left", "none", token=token, comment="x" * 5_001))
+    assert anna.post("/item", data=answers("left", "none", token=token, comment="x" * BODY_LIMIT)).status_code == 413
+    reply = anna.post("/item", data=answers("left", "none", token=token, comment="x" * 5_001))
     assert reply.status_code == 422
     assert "shorten the comment" in reply.text
     many = "&".join(f"a{number}=1" for number in range(FIELD_LIMIT + 1))
-    assert browser.post("/item", content=many, headers=headers).status_code == 400
-    assert browser.post("/item", content=b"token=\xff\xfe", headers=headers).status_code in (400, 403)
+    assert anna.post("/item", content=many, headers=headers).status_code == 400
+    assert anna.post("/item", content=b"token=\xff\xfe", headers=headers).status_code in (400, 403)
     assert app.store.responses() == []
 
 
@@ -223,7 +215,7 @@ def test_guessing_links_is_slowed_down_and_locks_nobody_out_who_has_one(app):
     for role in ("judge", "everyone", "admin"):
         assert app.visit(role, "anna" if role == "judge" else "").cookies
     anna = app.visit("judge", "anna")
-    begin(anna)
+    anna.begin()
     assert anna.get("/item").status_code == 200
 
 

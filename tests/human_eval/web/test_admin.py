@@ -6,7 +6,7 @@ from itertools import cycle
 
 import pytest
 from markupsafe import escape
-from served import answers, make_key, make_study, token_of
+from served import make_key, make_study, token_of
 
 from human_eval.collection.responses import read_responses, response_of
 from human_eval.criteria import MARKING
@@ -20,12 +20,12 @@ from human_eval.web.admin import duration, number
 def work(app, judge, *turns, seconds=30):
     """A judge answers the same to every item, or by turns."""
     browser = app.visit("judge", judge)
-    item = browser.post("/start", data={"token": token_of(browser.get("/"))})
+    item = browser.begin()
     for sides in cycle(turns):
         if item.url.path != "/item":
             break
         app.clock.at += seconds
-        item = browser.post("/item", data=answers(*sides, token=token_of(item)))
+        item = browser.say(item, *sides)
 
 
 def change(admin, state):
@@ -38,10 +38,9 @@ def test_an_empty_study_has_a_page(app):
     assert "no comparison has two judges yet" in page
 
 
-def test_comments_are_shown(app):
-    browser = app.visit("judge", "anna")
-    item = browser.post("/start", data={"token": token_of(browser.get("/"))})
-    browser.post("/item", data=answers("left", "none", token=token_of(item), comment="<b>odd</b>"))
+def test_comments_are_shown(app, anna):
+    item = anna.begin()
+    anna.say(item, "left", "none", comment="<b>odd</b>")
     assert "&lt;b&gt;odd&lt;/b&gt;" in app.visit("admin").get("/admin").text
 
 

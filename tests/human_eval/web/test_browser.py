@@ -4,12 +4,10 @@ import re
 import signal
 
 import pytest
-from judges import KEYS, Judge, served
+from judges import KEYS, Judge, collected, served, stopping
 from ports import free_port
 
-from human_eval.collection.collect import collect
 from human_eval.collection.database import read_database
-from human_eval.collection.returns import read_returned
 from human_eval.criteria import StudyWording
 from human_eval.design.build import StudyDesign, build
 from human_eval.design.outputs import align
@@ -45,10 +43,8 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def page(browser):
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    yield context.new_page()
-    context.close()
+def page(desk):
+    return desk
 
 
 def prefers(good):
@@ -104,51 +100,41 @@ def test_two_judges_do_a_whole_study_by_keyboard_and_by_mouse(folder, page, brow
 
 
 @pytest.mark.slow
-def test_a_study_on_a_desk_and_a_phone_outlives_every_kind_of_stop(tmp_path, browser, choose):
+def test_a_study_on_a_desk_and_a_phone_outlives_every_kind_of_stop(tmp_path, desk, phone, choose):
     """One judge uses the keyboard alone, one a finger; every answer that was acknowledged is in the analysis."""
-    folder, port = tmp_path / "study", free_port()
-    folder.mkdir()
     wording = StudyWording(enrolment=CONSENT)
     study, key = build(align(list(outputs(4))), StudyDesign(items=4, judges=2, booklet=4), wording, seed=1)
-    write_study(folder, study)
-    desk = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-    phone = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True).new_page()
+    write_study(tmp_path, study)
     judges = []
-    for stop in ("SIGTERM", "SIGKILL", None):
-        with served(folder, port) as server:
-            if judges:
-                for judge, name in zip(judges, server.judges, strict=True):
-                    judge.page.goto(server.judges[name])
-                    judge.begin()
-            else:
-                judges = [Judge(desk, server.judges["judge-1"], choose), Judge(phone, server.judges["judge-2"], choose)]
-                for key_ in ("Tab", "Space", "Tab", "d", "Tab"):
-                    desk.keyboard.press(key_)
-                with desk.expect_navigation():
-                    desk.keyboard.press("Enter")
-                phone.tap("input[name=agree]")
-                phone.select_option("select", "rarely")
-                with phone.expect_navigation():
-                    phone.tap("button[type=submit]")
-            while judges[0].on_item():  # booklets are equally long
-                judges[0].by_keyboard()
-                judges[1].by_touch()
-                if stop:
-                    break
+    for server, stop in stopping(tmp_path):
+        if judges:
+            for judge, name in zip(judges, server.judges, strict=True):
+                judge.page.goto(server.judges[name])
+                judge.begin()
+        else:
+            judges = [Judge(desk, server.judges["judge-1"], choose), Judge(phone, server.judges["judge-2"], choose)]
+            for key_ in ("Tab", "Space", "Tab", "d", "Tab"):
+                desk.keyboard.press(key_)
+            with desk.expect_navigation():
+                desk.keyboard.press("Enter")
+            phone.tap("input[name=agree]")
+            phone.select_option("select", "rarely")
+            with phone.expect_navigation():
+                phone.tap("button[type=submit]")
+        while judges[0].on_item():  # booklets are equally long
+            judges[0].by_keyboard()
+            judges[1].by_touch()
             if stop:
-                desk.keyboard.press(KEYS[judges[0].sides()[0]])  # half an answer, which the browser keeps
-                server.stop(signal.SIGTERM) if stop == "SIGTERM" else server.kill()
+                break
+        if stop:
+            desk.keyboard.press(KEYS[judges[0].sides()[0]])  # half an answer, which the browser keeps
     assert "Thank you" in desk.inner_text("h1")
     assert "Thank you" in phone.inner_text("h1")
-    found = collect(study, read_returned(folder / "judging.sqlite", study))
-    assert (sorted(row.task for row in found.responses), found.rejects) == (sorted(study.by_id), ())
-    analysis = analyse(unblind(study, key, found.responses), AnalysisSettings(resamples=100))
+    analysis = analyse(unblind(study, key, collected(tmp_path, study)), AnalysisSettings(resamples=100))
     pairs = [task for task in key.tasks.values() if task.kind == "pair"]
     assert len(analysis.kept.rows) == len(pairs) * len(study.criteria)
     for outcome in analysis.outcomes:
         assert outcome.half.share == (1.0 if outcome.pair[1] == GOOD else 0.0)
-    for page in (desk, phone):
-        page.context.close()
 
 
 @pytest.mark.slow

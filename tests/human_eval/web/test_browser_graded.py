@@ -1,14 +1,9 @@
 """A real browser: whole studies of Likert scales, rankings, strengths and best-worst, on a desk and on a phone."""
 
-import signal
-
 import pytest
 from graded import built, seen_keys
-from judges import Judge, served
-from ports import free_port
+from judges import Judge, collected, stopping
 
-from human_eval.collection.collect import collect
-from human_eval.collection.returns import read_returned
 from human_eval.files import write_key, write_study
 from human_eval.statistics.analysis import AnalysisSettings, analyse
 from human_eval.statistics.unblind import unblind
@@ -45,55 +40,45 @@ class GradedJudge(Judge):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["likert-7", "ranking", "strength-bad", "best-worst"])
-def test_a_graded_study_outlives_every_kind_of_stop(tmp_path, browser, name):
+def test_a_graded_study_outlives_every_kind_of_stop(tmp_path, desk, phone, name):
     """One judge uses keys alone, one a finger; every answer that was acknowledged is in the analysis."""
-    folder, port = tmp_path / "study", free_port()
-    folder.mkdir()
     study, key, worth = built(name)
-    write_study(folder, study)
-    write_key(folder / "key.json", key)
-    desk = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-    phone = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True).new_page()
+    write_study(tmp_path, study)
+    write_key(tmp_path / "key.json", key)
     judges, width = [], "document.documentElement.scrollWidth"
-    for stop in ("SIGTERM", "SIGKILL", None):
-        with served(folder, port) as server:
-            links = [server.judges["judge-1"], server.judges["judge-2"]]
-            if judges:
-                for judge, link in zip(judges, links, strict=True):
-                    judge.page.goto(link)
-            else:
-                pages = zip((desk, phone), links, strict=True)
-                judges = [GradedJudge(page, link, seen_keys(name, worth)) for page, link in pages]
-            desk.keyboard.press("Tab")
-            with desk.expect_navigation():
-                desk.keyboard.press("Enter")
-            judges[1].begin()
-            assert (phone.evaluate(width), desk.evaluate(width)) == (390, 1280)
-            assert phone.eval_on_selector_all("label:has(input[type=radio])", SMALL) == 0
-            for page in (desk, phone):
-                assert page.eval_on_selector_all(".several .choices", BROKEN) == 0
-            while judges[0].on_item() or judges[1].on_item():
-                if judges[0].on_item():
-                    judges[0].by_keyboard()
-                if judges[1].on_item():
-                    judges[1].by_touch()
-                if stop:
-                    break
+    for server, stop in stopping(tmp_path):
+        links = [server.judges["judge-1"], server.judges["judge-2"]]
+        if judges:
+            for judge, link in zip(judges, links, strict=True):
+                judge.page.goto(link)
+        else:
+            pages = zip((desk, phone), links, strict=True)
+            judges = [GradedJudge(page, link, seen_keys(name, worth)) for page, link in pages]
+        desk.keyboard.press("Tab")
+        with desk.expect_navigation():
+            desk.keyboard.press("Enter")
+        judges[1].begin()
+        assert (phone.evaluate(width), desk.evaluate(width)) == (390, 1280)
+        assert phone.eval_on_selector_all("label:has(input[type=radio])", SMALL) == 0
+        for page in (desk, phone):
+            assert page.eval_on_selector_all(".several .choices", BROKEN) == 0
+        while judges[0].on_item() or judges[1].on_item():
+            if judges[0].on_item():
+                judges[0].by_keyboard()
+            if judges[1].on_item():
+                judges[1].by_touch()
             if stop:
-                judges[0].begin_to_answer()  # which the browser keeps
-                server.stop(signal.SIGTERM) if stop == "SIGTERM" else server.kill()
+                break
+        if stop:
+            judges[0].begin_to_answer()  # which the browser keeps
     assert "Thank you" in desk.inner_text("h1")
     assert "Thank you" in phone.inner_text("h1")
     assert judges[0].errors == judges[1].errors == []
-    found = collect(study, read_returned(folder / "judging.sqlite", study))
-    assert (sorted(row.task for row in found.responses), found.rejects) == (sorted(study.by_id), ())
-    votes = unblind(study, key, found.responses)
+    votes = unblind(study, key, collected(tmp_path, study))
     assert not any(check.failed for check in votes.checks)
     for outcome in analyse(votes, AnalysisSettings(resamples=100)).outcomes:
         first, second = (worth.of[system] for system in outcome.pair)
         assert (outcome.half.share > 0.5) == (second > first)
-    for page in (desk, phone):
-        page.context.close()
 
 
 def test_the_newer_of_best_and_worst_counts_and_the_server_refuses_both(app_of):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import signal
-
 import pytest
-from judges import Judge, served
+from judges import Judge, collected, served, stopping
 from ports import free_port
 from served import make_key, make_study
 
-from human_eval.collection.collect import collect
 from human_eval.collection.database import read_database
-from human_eval.collection.returns import read_returned
 from human_eval.criteria import MARKING
 from human_eval.files import write_study
 from human_eval.statistics.analysis import AnalysisSettings, analyse
@@ -57,48 +53,39 @@ def by_touch(page, wrong_first):
 
 
 @pytest.mark.slow
-def test_a_study_of_marks_on_a_desk_and_a_phone_outlives_every_kind_of_stop(study, tmp_path, browser):
-    port = free_port()
-    desk = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-    phone = browser.new_context(viewport={"width": 390, "height": 500}, is_mobile=True, has_touch=True).new_page()
+def test_a_study_of_marks_on_a_desk_and_a_phone_outlives_every_kind_of_stop(study, tmp_path, desk, phone):
+    phone.set_viewport_size({"width": 390, "height": 500})
     judges = []
-    for stop in ("SIGTERM", "SIGKILL", None):
-        with served(tmp_path, port) as server:
-            for page, name in ((desk, "judge-1"), (phone, "judge-2")):
-                judges.append(Judge(page, server.judges[name], None))
-                judges[-1].begin()
-            if stop == "SIGKILL":
-                assert desk.locator(".word.marked").count() == 1  # half an answer outlives the server
-                desk.focus(".word.marked")
-                desk.keyboard.press("Delete")
-            by_keys(desk, wrong_first=True)
-            by_touch(phone, wrong_first=False)
-            assert phone.evaluate("document.documentElement.scrollWidth") <= 390
-            if stop == "SIGTERM":
-                desk.focus(".word")
-                desk.keyboard.press("3")
-                assert server.stop(signal.SIGTERM) == 0
-            elif stop:
-                server.kill()
+    for server, stop in stopping(tmp_path):
+        for page, name in ((desk, "judge-1"), (phone, "judge-2")):
+            judges.append(Judge(page, server.judges[name], None))
+            judges[-1].begin()
+        if stop == "SIGKILL":
+            assert desk.locator(".word.marked").count() == 1  # half an answer outlives the server
+            desk.focus(".word.marked")
+            desk.keyboard.press("Delete")
+        by_keys(desk, wrong_first=True)
+        by_touch(phone, wrong_first=False)
+        assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+        if stop == "SIGTERM":
+            desk.focus(".word")
+            desk.keyboard.press("3")
     assert "Thank you" in desk.inner_text("h1")
     assert "Thank you" in phone.inner_text("h1")
     assert [judge.errors for judge in judges] == [[]] * 6
-    found = collect(study, read_returned(tmp_path / "judging.sqlite", study))
-    assert (sorted(row.task for row in found.responses), found.rejects) == (sorted(study.by_id), ())
-    answers = {row.judge: row.answers["errors"] for row in found.responses}
+    responses = collected(tmp_path, study)
+    answers = {row.judge: row.answers["errors"] for row in responses}
     assert answers == {"judge-1": "A:omitted A:4-11:hallucinated", "judge-2": "B:12-29:wrong-entity"}
     assert (WRONG[4:11], WRONG[12:29]) == ("\U0001f600 storm", "took three roofs.")
-    analysis = analyse(unblind(study, make_key(study), found.responses), AnalysisSettings(resamples=50))
+    analysis = analyse(unblind(study, make_key(study), responses), AnalysisSettings(resamples=50))
     rates = {(row.system, row.category): row.rate.value for row in analysis.errors.rates}
     assert rates["alpha-system", ALL] == pytest.approx(100 * 1.5 / 6)
     assert rates["beta-system", ALL] == 0
-    for page in (desk, phone):
-        page.context.close()
 
 
 @pytest.mark.slow
-def test_marks_by_mouse_are_changed_removed_and_shown_again(study, tmp_path, browser):
-    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+def test_marks_by_mouse_are_changed_removed_and_shown_again(study, tmp_path, desk):
+    page = desk
     with served(tmp_path, free_port()) as server:
         judge = Judge(page, server.judges["judge-1"], None)
         judge.begin()
@@ -126,4 +113,3 @@ def test_marks_by_mouse_are_changed_removed_and_shown_again(study, tmp_path, bro
     (found,) = read_database(tmp_path / "judging.sqlite", study)
     assert found.answers == {"errors": "none"}
     assert judge.errors == []
-    page.context.close()

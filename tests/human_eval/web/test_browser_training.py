@@ -33,14 +33,12 @@ def through(page, given, act):
 
 
 @pytest.mark.slow
-def test_training_by_keyboard_and_by_touch_outlives_stops(tmp_path, browser):
+def test_training_by_keyboard_and_by_touch_outlives_stops(tmp_path, desk, phone):
     folder, port = tmp_path / "study", free_port()
     folder.mkdir()
     study = make_study(training=TRAINING)
     write_study(folder, study)
     write_key(folder / "key.json", make_key(study))
-    desk = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-    phone = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True).new_page()
 
     def by_keys(sides):
         for side in sides:
@@ -97,5 +95,3 @@ def test_training_by_keyboard_and_by_touch_outlives_stops(tmp_path, browser):
     analysis = analyse(read_votes(folder, judgments, folder), AnalysisSettings(resamples=50))
     assert len(analysis.votes.rows) == 3 * 2
     assert any("2 judges trained, 1 passed, 1 failed" in line for line in material(analysis))
-    for page in (desk, phone):
-        page.context.close()

@@ -6,7 +6,7 @@ from html import escape
 from html.parser import HTMLParser
 
 import pytest
-from served import answers, make_study, token_of
+from served import make_study
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -56,16 +56,12 @@ def parsed(response):
     return tags
 
 
-def begin(browser):
-    return browser.post("/start", data={"token": token_of(browser.get("/"))})
-
-
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_texts_are_shown_as_text_and_change_nothing_else_of_the_page(app_of, text):
-    plain = parsed(begin(app_of().visit("judge", "anna")))
+    plain = parsed(app_of().visit("judge", "anna").begin())
     app = app_of(make_study(texts=[(text, "Fine.")], article=text, title=text[:200], instructions=text))
     browser = app.visit("judge", "ben")
-    reply = begin(browser)
+    reply = browser.begin()
     found = parsed(reply)
     assert found.tags == plain.tags
     assert found.handlers == []
@@ -76,11 +72,10 @@ def test_texts_are_shown_as_text_and_change_nothing_else_of_the_page(app_of, tex
 
 
 @pytest.mark.parametrize("comment", [text for text in HOSTILE if len(text) < 1000 and "\u0000" not in text])
-def test_comments_come_back_as_they_were_and_as_text(app, comment):
-    browser = app.visit("judge", "anna")
-    browser.post("/item", data=answers("left", "none", token=token_of(begin(browser)), comment=comment))
+def test_comments_come_back_as_they_were_and_as_text(app, comment, anna):
+    anna.say(anna.begin(), "left", "none", comment=comment)
     assert app.store.responses()[0].comment == comment.strip()
-    last = browser.get("/last")
+    last = anna.get("/last")
     assert parsed(last).handlers == []
     assert f"\n{escape(comment.strip(), quote=False)}</textarea>" in last.text.replace("&#34;", '"').replace(
         "&#39;", "'"
@@ -92,5 +87,5 @@ def test_comments_come_back_as_they_were_and_as_text(app, comment):
 
 def test_names_in_links_are_no_markup(app):
     browser = app.visit("judge", "<b>anna</b>")
-    begin(browser)
+    browser.begin()
     assert "<b>anna" not in app.visit("admin").get("/admin").text

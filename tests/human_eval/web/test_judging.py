@@ -15,37 +15,22 @@ from human_eval.web.access import FORM_LIFE
 from human_eval.web.judging import device, minutes
 
 
-def begin(browser):
-    """The first item, begun as a judge would."""
-    return browser.post("/start", data={"token": token_of(browser.get("/"))})
-
-
-@pytest.fixture
-def anna(app):
-    return app.visit("judge", "anna")
-
-
 @pytest.fixture
 def item(anna):
     """The first item of hers."""
-    return begin(anna)
-
-
-def say(browser, page, *sides, **more):
-    """Send the form of a page."""
-    return browser.post("/item", data=answers(*sides, token=token_of(page), **more))
+    return anna.begin()
 
 
 def work(browser):
     """Answer all open items."""
     while (item := browser.get("/item")).url.path == "/item":
-        say(browser, item, "left", "none")
+        browser.say(item, "left", "none")
 
 
 def test_a_judge_goes_through_a_booklet(app, anna, item):
     for number in (1, 2, 3):
         assert f"Comparison {number} of 3" in item.text
-        item = say(anna, item, "left", "none", comment=" fine\r\nso ")
+        item = anna.say(item, "left", "none", comment=" fine\r\nso ")
         assert item.status_code == 200
     assert "Thank you" in item.text
     assert item.url.path == "/"
@@ -62,7 +47,7 @@ def test_the_first_page_tells_number_and_minutes_and_begins_below_the_instructio
 
 
 def test_answers_have_the_same_order_in_all_pages(app):
-    judged = begin(app.visit("judge", "anna")).text
+    judged = app.visit("judge", "anna").begin().text
     pages = {"answer-1": judged, "overall": offline_page(app.study, 0) + mturk(app.study)["template.html"]}
     for name, text in pages.items():
         values = re.findall(f'name="{name}" value="([a-z]+)"', text)
@@ -74,8 +59,8 @@ def test_pages_in_another_language_have_no_english_left(app_of):
     browser = app.visit("judge", "anna")
     start = browser.get("/").text
     assert '<html lang="de">' in start
-    item = begin(browser)
-    wrong = say(browser, item, "left")
+    item = browser.begin()
+    wrong = browser.say(item, "left")
     assert "Offene Fragen sind markiert." in wrong.text
     for text in (start, item.text, browser.get("/withdraw").text, wrong.text):
         left = [english for english in app.study.interface.texts if len(english) > 5 and f">{english}<" in text]
@@ -85,7 +70,7 @@ def test_pages_in_another_language_have_no_english_left(app_of):
 def test_too_many_marks_are_refused_with_a_reason_and_stay_on_the_page(app_of):
     browser = app_of(make_study(marking=MARKING, criteria=())).visit("judge", "anna")
     marks = " ".join(f"A:0-{end}:{kind.id}" for end in range(1, 61) for kind in MARKING.categories[:4])
-    page = browser.post("/item", data={"token": token_of(begin(browser)), "marks": marks, "marks-done": "yes"})
+    page = browser.post("/item", data={"token": token_of(browser.begin()), "marks": marks, "marks-done": "yes"})
     assert page.status_code == 422
     assert "Please mark at most 200 errors. Remove some, then save again." in page.text
     assert f'value="{marks}"' in page.text
@@ -93,7 +78,7 @@ def test_too_many_marks_are_refused_with_a_reason_and_stay_on_the_page(app_of):
 
 
 def test_closing_and_coming_back_goes_on_where_it_was(app, anna, item):
-    say(anna, item, "left", "none")
+    anna.say(item, "left", "none")
     again = app.visit("judge", "anna")
     start = again.get("/")
     assert "1 of 3 comparisons saved" in start.text
@@ -103,7 +88,7 @@ def test_closing_and_coming_back_goes_on_where_it_was(app, anna, item):
 
 def test_seconds_are_those_since_the_item_was_shown(app, anna, item):
     app.clock.at += 42
-    say(anna, item, "left", "none")
+    anna.say(item, "left", "none")
     assert app.store.responses()[0].seconds == 42
 
 
@@ -111,30 +96,30 @@ def test_seconds_are_those_since_the_first_showing_however_often_the_page_is_loa
     app.clock.at += 40
     item = anna.get("/item")
     app.clock.at += 2
-    say(anna, item, "left", "none")
+    anna.say(item, "left", "none")
     assert app.store.responses()[0].seconds == 42
     anna.get("/last")
     app.clock.at += 10
     last = anna.get("/last")
-    say(anna, last, "right", "none")
+    anna.say(last, "right", "none")
     assert app.store.responses()[0].seconds == 52
 
 
 def test_a_clock_set_back_makes_no_negative_time(app, anna, item):
     app.clock.at -= 42
-    say(anna, item, "left", "none")
+    anna.say(item, "left", "none")
     assert app.store.responses()[0].seconds == 0
 
 
 def test_undo_shows_the_last_item_as_answered_and_replaces_it(app, anna, item):
     assert "/last" not in item.text
-    second = say(anna, item, "left", "none", comment="hm")
+    second = anna.say(item, "left", "none", comment="hm")
     assert "/last" in second.text
     last = anna.get("/last")
     assert "Change comparison 1 of 3" in last.text
     assert 'value="left" required checked' in last.text
     assert ">\nhm</textarea>" in last.text
-    after = say(anna, last, "right", "none")
+    after = anna.say(last, "right", "none")
     assert "Comparison 2 of 3" in after.text
     (found,) = app.store.responses()
     assert app.store.latest("anna", found.task) == (found, 1)
@@ -142,7 +127,7 @@ def test_undo_shows_the_last_item_as_answered_and_replaces_it(app, anna, item):
 
 
 def test_a_double_post_counts_once_and_answers_alike(app, anna):
-    form = answers("left", "none", token=token_of(begin(anna)))
+    form = answers("left", "none", token=token_of(anna.begin()))
     first, second = anna.post("/item", data=form), anna.post("/item", data=form)
     assert first.status_code == second.status_code == 200
     assert "Comparison 2 of 3" in second.text
@@ -150,7 +135,7 @@ def test_a_double_post_counts_once_and_answers_alike(app, anna):
 
 
 def test_a_second_window_with_other_answers_is_told_so(app, anna):
-    token = token_of(begin(anna))
+    token = token_of(anna.begin())
     anna.post("/item", data=answers("left", "none", token=token))
     other = anna.post("/item", data=answers("right", "none", token=token))
     assert other.status_code == 409
@@ -160,7 +145,7 @@ def test_a_second_window_with_other_answers_is_told_so(app, anna):
 
 @pytest.mark.parametrize("given", [(), ("left",), ("left", "sideways"), ("", "none")])
 def test_missing_answers_are_asked_for_and_the_given_ones_kept(app, anna, given):
-    reply = say(anna, begin(anna), *given, comment="kept")
+    reply = anna.say(anna.begin(), *given, comment="kept")
     assert reply.status_code == 422
     assert 'role="alert"' in reply.text
     assert "kept</textarea>" in reply.text
@@ -171,27 +156,27 @@ def test_missing_answers_are_asked_for_and_the_given_ones_kept(app, anna, given)
 
 def test_a_page_open_for_long_is_shown_again_with_its_answers(app):
     browser = app.visit("judge", "anna", seconds=10 * FORM_LIFE)
-    item = begin(browser)
+    item = browser.begin()
     app.clock.at += FORM_LIFE + 1
-    old = say(browser, item, "left", "none")
+    old = browser.say(item, "left", "none")
     assert old.status_code == 409
     assert "open for long" in old.text
     assert app.store.responses() == []
-    say(browser, old, "left", "none")
+    browser.say(old, "left", "none")
     assert len(app.store.responses()) == 1
 
 
 def test_who_comes_when_all_is_lent_is_told(app):
     for judge in ("anna", "ben"):
-        begin(app.visit("judge", judge))
-    assert "Nothing left to judge" in begin(app.visit("judge", "chris")).text
+        app.visit("judge", judge).begin()
+    assert "Nothing left to judge" in app.visit("judge", "chris").begin().text
 
 
 def test_who_lost_the_booklet_is_told_that_the_answer_was_not_recorded(app, anna, item):
-    begin(app.visit("judge", "ben"))
+    app.visit("judge", "ben").begin()
     app.clock.at += 101
-    begin(app.visit("judge", "chris"))
-    reply = say(anna, item, "left", "none")
+    app.visit("judge", "chris").begin()
+    reply = anna.say(item, "left", "none")
     assert reply.status_code == 409
     assert "not recorded" in reply.text
     assert app.store.responses() == []
@@ -199,14 +184,14 @@ def test_who_lost_the_booklet_is_told_that_the_answer_was_not_recorded(app, anna
 
 def test_paused_takes_the_item_on_the_screen_and_shows_no_other(app, anna, item):
     app.store.set_state("paused")
-    after = say(anna, item, "left", "none")
+    after = anna.say(item, "left", "none")
     assert "paused" in after.text
     assert len(app.store.responses()) == 1
 
 
 def test_closed_takes_nothing_and_says_so(app, anna, item):
     app.store.set_state("closed")
-    reply = say(anna, item, "left", "none")
+    reply = anna.say(item, "left", "none")
     assert reply.status_code == 409
     assert "not recorded" in reply.text
     assert "closed" in anna.get("/item").text
@@ -216,10 +201,10 @@ def test_one_invitation_makes_a_judge_of_everyone(app):
     path = app.link("everyone")
     browser = app.browser()
     browser.get(f"{path}?PROLIFIC_PID=5f3e&STUDY_ID=1&SESSION_ID=2")
-    begin(browser)
+    browser.begin()
     unnamed = app.browser()
     unnamed.get(path)
-    begin(unnamed)
+    unnamed.begin()
     first, second = [loan.judge for loan in app.store.loans()]
     assert first == "guest:5f3e"
     assert second.startswith("guest:")
@@ -228,10 +213,10 @@ def test_one_invitation_makes_a_judge_of_everyone(app):
 
 
 def test_a_participant_cannot_pass_for_an_invited_judge(app):
-    begin(app.visit("judge", "anna"))
+    app.visit("judge", "anna").begin()
     guest = app.browser()
     guest.get(app.link("everyone") + "?participant=anna")
-    begin(guest)
+    guest.begin()
     assert {loan.judge for loan in app.store.loans()} == {"anna", "guest:anna"}
     bad = app.browser().get(app.link("everyone") + "?participant=../../etc")
     assert bad.status_code == 401
@@ -240,19 +225,19 @@ def test_a_participant_cannot_pass_for_an_invited_judge(app):
 def test_the_way_back_to_a_panel_is_shown_at_the_end(app_of):
     app = app_of(make_study(items=1), completion="https://panel.test/done?cc=1&x=2")
     browser = app.visit("judge", "anna")
-    reply = say(browser, begin(browser), "left", "none")
+    reply = browser.say(browser.begin(), "left", "none")
     assert 'href="https://panel.test/done?cc=1&amp;x=2"' in reply.text
 
 
 def test_who_cannot_finish_gets_the_other_way_back_and_no_completion(app_of):
     app = app_of(completion="https://panel.test/done", return_url="https://panel.test/back")
     anna = app.visit("judge", "anna")
-    item = begin(anna)
-    say(anna, item, "left", "none")
-    begin(app.visit("judge", "ben"))
-    assert 'href="https://panel.test/back"' in begin(app.visit("judge", "chris")).text
+    item = anna.begin()
+    anna.say(item, "left", "none")
+    app.visit("judge", "ben").begin()
+    assert 'href="https://panel.test/back"' in app.visit("judge", "chris").begin().text
     app.clock.at += 101
-    begin(app.visit("judge", "chris"))
+    app.visit("judge", "chris").begin()
     for page in (anna.get("/"), anna.get("/item")):
         assert "went to another judge" in page.text
         assert "Saved comparisons: 1." in page.text
@@ -265,7 +250,7 @@ def test_who_knows_a_participants_name_sees_and_changes_nothing(app):
     path = app.link("everyone") + "?PROLIFIC_PID=5f3e"
     browser = app.browser()
     browser.get(path)
-    say(browser, begin(browser), "left", "none")
+    browser.say(browser.begin(), "left", "none")
     other = app.browser()
     assert other.get(path).status_code == 409
     assert other.get("/last").status_code == 401
@@ -278,11 +263,11 @@ def test_a_panels_link_leaves_the_judge_of_a_browser_alone(app):
     invited = app.visit("judge", "anna")
     reply = invited.get(path)
     assert "Another judge uses this browser" in reply.text
-    begin(invited)
+    invited.begin()
     assert [loan.judge for loan in app.store.loans()] == ["anna"]
     guest = app.browser()
     guest.get(path)
-    begin(guest)
+    guest.begin()
     assert guest.get(path.replace("5f3e", "6a")).status_code == 409
     work(guest)
     assert guest.get(path.replace("5f3e", "6a")).status_code == 200  # the next one in a laboratory
@@ -336,14 +321,14 @@ def test_who_is_screened_out_gets_no_booklet_and_the_way_back(app_of):
 
 def test_who_withdraws_leaves_nothing_and_is_not_asked_again(app, anna):
     assert "/withdraw" not in anna.get("/").text
-    item = begin(anna)
-    say(anna, item, "left", "none", comment="mine")
+    item = anna.begin()
+    anna.say(item, "left", "none", comment="mine")
     assert 'href="/withdraw"' in anna.get("/").text
     assert anna.post("/withdraw", data={}).status_code == 403
     gone = anna.post("/withdraw", data={"token": token_of(anna.get("/withdraw"))})
     assert "Your answers are deleted" in gone.text
     assert app.store.responses() == app.store.loans() == []
-    late = say(anna, item, "left", "none")
+    late = anna.say(item, "left", "none")
     assert (late.status_code, app.store.responses()) == (409, [])
     assert "Your answers are deleted" in anna.get("/item").text
 
@@ -377,11 +362,11 @@ def test_the_first_request_of_a_link_takes_no_booklet(app):
 def test_nothing_served_names_a_system_or_the_kind_of_an_item(app_with_key):
     app = app_with_key
     browser, seen = app.visit("judge", "anna"), []
-    item = begin(browser)
+    item = browser.begin()
     for _ in range(3):
         seen.append(browser.get("/last"))
         seen.append(item)
-        item = say(browser, item, "left", "none")
+        item = browser.say(item, "left", "none")
     seen += [item, browser.get("/")]
     for reply in seen:
         said = reply.text + str(reply.headers)
@@ -399,7 +384,7 @@ def test_forty_rankings_of_five_summaries_are_one_form(app_of):
     app = app_of(replace(study, tasks=(replace(task, more=("Third.", "Fourth.", "Fifth.")),)))
     browser = app.visit("judge", "anna")
     ranks = {f"answer-{number}_{letter}": "1" for number in range(40) for letter in "abcde"}
-    browser.post("/item", data={**ranks, "token": token_of(begin(browser))})
+    browser.post("/item", data={**ranks, "token": token_of(browser.begin())})
     assert len(app.store.responses()) == 1
 
 

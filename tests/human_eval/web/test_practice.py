@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from served import TRAINING, answers, make_key, make_study, token_of
+from served import TRAINING, make_key, make_study, token_of
 
 from human_eval.collection.practice import (
     PracticeAnswer,
@@ -37,10 +37,6 @@ def app(app_of):
     return app_of(make_study(training=TRAINING), return_url=BACK)
 
 
-def begin(browser):
-    return browser.post("/start", data={"token": token_of(browser.get("/"))})
-
-
 def practise(browser, given):
     """Answer the practice tasks; the pages of feedback."""
     seen = []
@@ -49,77 +45,71 @@ def practise(browser, given):
             "/practice" if number or "Practice 1" in browser.get("/practice").text else "/practice/again"
         )
         assert page.url.path in ("/practice", "/practice/again")
-        seen.append(browser.post("/practice", data=answers(*chosen, token=token_of(page))).text)
+        seen.append(browser.say(page, *chosen, to="/practice").text)
     return seen
 
 
-def test_who_passes_judges_and_nothing_practised_is_a_judgment(app):
-    browser = app.visit("judge", "anna")
-    assert "you may try 2 times" in browser.get("/").text
-    assert "Practice 1 of 2" in begin(browser).text
+def test_who_passes_judges_and_nothing_practised_is_a_judgment(app, anna):
+    assert "you may try 2 times" in anna.get("/").text
+    assert "Practice 1 of 2" in anna.begin().text
     assert app.store.loans() == []  # no booklet is bound yet
-    first, second = practise(browser, RIGHT)
+    first, second = practise(anna, RIGHT)
     assert "All of your answers are right" in first
     assert "B repeats itself." in first
     assert "All of your answers are right" in second
-    passed = browser.get("/practice")
+    passed = anna.get("/practice")
     assert "3 of 3 answers are right" in passed.text
-    assert "Comparison 1 of 3" in browser.post("/start", data={"token": token_of(passed)}).text
+    assert "Comparison 1 of 3" in anna.post("/start", data={"token": token_of(passed)}).text
     assert app.store.responses() == []
     assert [row.right for row in app.store.practice.answers()] == [1, 2]
 
 
-def test_no_way_round_the_training(app):
-    browser = app.visit("judge", "anna")
-    begin(browser)
+def test_no_way_round_the_training(app, anna):
+    anna.begin()
     for path in ("/item", "/last", "/practice/again"):
-        assert "Comparison" not in browser.get(path).url.path
-    assert begin(browser).url.path == "/practice"
+        assert "Comparison" not in anna.get(path).url.path
+    assert anna.begin().url.path == "/practice"
     assert app.store.loans() == []
     assert app.visit("judge", "ben").get("/practice").url.path == "/"  # not enrolled
 
 
-def test_who_fails_may_try_again_and_is_then_sent_back_kindly(app):
-    browser = app.visit("judge", "anna")
-    begin(browser)
-    wrong = practise(browser, WRONG)
+def test_who_fails_may_try_again_and_is_then_sent_back_kindly(app, anna):
+    anna.begin()
+    wrong = practise(anna, WRONG)
     assert "1 of 2 answers are right" in wrong[1]
     assert "No difference" in wrong[1]
-    assert "attempts left: 1" in browser.get("/practice").text
-    assert begin(browser).url.path == "/practice"
-    practise(browser, WRONG)
-    end = browser.get("/practice")
+    assert "attempts left: 1" in anna.get("/practice").text
+    assert anna.begin().url.path == "/practice"
+    practise(anna, WRONG)
+    end = anna.get("/practice")
     assert end.url.path == "/"
     assert "happens to many careful readers" in end.text
     assert BACK in end.text
     assert app.store.people.barred("anna") == "not qualified"
     assert app.store.practice.status("anna").outcome == "failed"
     app.store.people.admit("anna")  # the owner may let them judge all the same
-    assert begin(browser).url.path == "/item"
+    assert anna.begin().url.path == "/item"
 
 
-def test_who_passes_the_second_attempt_judges(app):
-    browser = app.visit("judge", "anna")
-    begin(browser)
-    practise(browser, WRONG)
-    practise(browser, RIGHT)
+def test_who_passes_the_second_attempt_judges(app, anna):
+    anna.begin()
+    practise(anna, WRONG)
+    practise(anna, RIGHT)
     now = app.store.practice.status("anna")
     assert (now.outcome, now.attempt, now.right, now.known) == ("passed", 1, 3, 3)
 
 
-def test_the_first_answer_counts_and_an_incomplete_one_is_asked_again(app):
-    browser = app.visit("judge", "anna")
-    task = begin(browser)
-    assert "Unanswered ones are marked" in browser.post("/practice", data=answers("left", token=token_of(task))).text
-    browser.post("/practice", data=answers("left", "right", token=token_of(task)))
-    browser.post("/practice", data=answers("left", "left", token=token_of(task)))  # after the feedback
+def test_the_first_answer_counts_and_an_incomplete_one_is_asked_again(app, anna):
+    task = anna.begin()
+    assert "Unanswered ones are marked" in anna.say(task, "left", to="/practice").text
+    anna.say(task, "left", "right", to="/practice")
+    anna.say(task, "left", "left", to="/practice")  # after the feedback
     assert [row.right for row in app.store.practice.answers()] == [0]
 
 
-def test_who_withdraws_leaves_no_practice(app):
-    browser = app.visit("judge", "anna")
-    begin(browser)
-    practise(browser, RIGHT[:1])
+def test_who_withdraws_leaves_no_practice(app, anna):
+    anna.begin()
+    practise(anna, RIGHT[:1])
     app.store.people.bar("anna", "withdrew")
     assert app.store.practice.answers() == []
 
@@ -127,7 +117,7 @@ def test_who_withdraws_leaves_no_practice(app):
 def test_pages_of_the_training_are_translated(app_of):
     app = app_of(make_study(training=TRAINING, interface=read_interface("de")))
     browser = app.visit("judge", "anna")
-    pages = [browser.get("/").text, begin(browser).text]
+    pages = [browser.get("/").text, browser.begin().text]
     pages += practise_german(browser)
     for text in pages:
         assert [english for english in app.study.interface.texts if len(english) > 5 and f">{english}<" in text] == []
@@ -137,7 +127,7 @@ def practise_german(browser):
     pages = []
     for chosen in WRONG:
         page = browser.get("/practice")
-        pages += [page.text, browser.post("/practice", data=answers(*chosen, token=token_of(page))).text]
+        pages += [page.text, browser.say(page, *chosen, to="/practice").text]
     return [*pages, browser.get("/practice").text]
 
 
@@ -151,15 +141,14 @@ def test_an_attempt_is_passed_at_the_mark():
     assert counts(TRAINING, rows, ["anna", "ben"]) == TrainingCounts(1, 1, 0, ("ben",))
 
 
-def test_the_card_says_who_trained_and_the_analysis_has_judgments_alone(app, tmp_path):
-    browser = app.visit("judge", "anna")
-    begin(browser)
-    practise(browser, RIGHT)
-    begin(browser)
-    while (item := browser.get("/item")).url.path == "/item":
-        browser.post("/item", data=answers("left", "left", token=token_of(item)))
+def test_the_card_says_who_trained_and_the_analysis_has_judgments_alone(app, tmp_path, anna):
+    anna.begin()
+    practise(anna, RIGHT)
+    anna.begin()
+    while (item := anna.get("/item")).url.path == "/item":
+        anna.say(item, "left", "left")
     other = app.visit("judge", "ben")
-    begin(other)
+    other.begin()
     for _ in range(2):
         practise(other, WRONG)
     assert "2 judges trained, 1 passed, 1 failed" in app.visit("admin").get("/admin").text
@@ -185,7 +174,7 @@ def test_marked_errors_are_practised_and_told_in_words(app_of):
     tasks = (PracticeTask("The article.", "It is good.", "bad bad", errors),)
     app = app_of(make_study(training=Training(tasks, 1.0, 2), marking=MARKING, criteria=()))
     browser = app.visit("judge", "anna")
-    page = begin(browser)
+    page = browser.begin()
     wrong = {"token": token_of(page), "marks": "A:omitted", "marks-done": "yes"}
     told = browser.post("/practice", data=wrong).text
     assert "0 of 1 answers are right" in told
@@ -200,7 +189,7 @@ def test_best_and_worst_are_practised(app_of):
     task = PracticeTask("The article.", "Good.", "bad bad", {"overall": ("A B",)}, more=("Fair.",))
     asked = standard("best-worst", 3).criteria[-1:]
     app = app_of(make_study(training=Training((task,)), criteria=asked))
-    page = begin(app.visit("judge", "anna"))
+    page = app.visit("judge", "anna").begin()
     assert "Fair." in page.text
     browser = app.visit("judge", "anna")
     given = {"token": token_of(page), "answer-0_best": "C", "answer-0_worst": "B"}
@@ -209,8 +198,7 @@ def test_best_and_worst_are_practised(app_of):
     assert "Right: Best A, Worst B." in told
 
 
-def test_who_has_enrolled_and_trains_can_withdraw(app):
-    browser = app.visit("judge", "anna")
-    assert 'href="/withdraw"' not in browser.get("/").text
-    begin(browser)
-    assert 'href="/withdraw"' in browser.get("/").text
+def test_who_has_enrolled_and_trains_can_withdraw(anna):
+    assert 'href="/withdraw"' not in anna.get("/").text
+    anna.begin()
+    assert 'href="/withdraw"' in anna.get("/").text
