@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
-from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,41 +48,6 @@ class Part:
     name: str
     label: str
     options: tuple[Option, ...]
-
-
-class Worths(NamedTuple):
-    """What simulated judges find the texts of their tasks worth, in standard deviations of a difference of two texts.
-
-    ``values`` (..., texts): the first two are those compared, the second is worth ``gap`` more on average. ``tie``: the
-    difference below which a judge sees none; ``ties``: the share of judgments in which that is so.
-    """
-
-    values: Floats
-    gap: float
-    tie: float
-    ties: float
-    generator: np.random.Generator
-
-    @property
-    def ahead(self) -> Floats:
-        """What the second text is worth more than the first (...,)."""
-        return self.values[..., 1] - self.values[..., 0]
-
-    @property
-    def votes(self) -> Floats:
-        """The sign of `ahead`."""
-        return (self.ahead > 0).astype("float64") - (self.ahead < 0)
-
-
-class Clicks(NamedTuple):
-    """The shares of all answers, each as likely, that prefer the second summary, call it equal to the first, call all
-    equal; ``constant``: the largest share of ordered pairs of summaries that one answer tells apart.
-    """
-
-    better: float
-    tied: float
-    equal: float
-    constant: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,22 +124,28 @@ class AnswerKind(ABC):
 
     def can_tie(self, texts: int) -> bool:
         """Whether a judge can call all summaries equal."""
-        return self.clicks(texts).equal > 0
+        return self.clicks(texts)[2] > 0
 
-    def clicks(self, texts: int) -> Clicks:
-        """What judges answer who do not read."""
+    def clicks(self, texts: int) -> tuple[float, float, float, float]:
+        """What judges answer who do not read, as shares of all answers: those that prefer the second summary, call it
+        equal to the first, call all equal; and the largest share of ordered pairs of summaries that one answer decides.
+        """
         scores = [self.scores(answer, texts) for answer in self.every(texts)]
         pairs = list(permutations(range(texts), 2))
-        return Clicks(
-            sum(given[1] > given[0] for given in scores) / len(scores),
-            sum(given[1] == given[0] for given in scores) / len(scores),
-            sum(len(set(given)) == 1 for given in scores) / len(scores),
-            max(sum(given[first] > given[second] for first, second in pairs) for given in scores) / len(pairs),
-        )
+        better = sum(given[1] > given[0] for given in scores) / len(scores)
+        tied = sum(given[1] == given[0] for given in scores) / len(scores)
+        equal = sum(len(set(given)) == 1 for given in scores) / len(scores)
+        most = max(sum(given[first] > given[second] for first, second in pairs) for given in scores)
+        return better, tied, equal, most / len(pairs)
 
-    def simulated(self, worths: Worths) -> Floats:
-        """The `vote` on the first two texts of judges who answer by what they find each worth (...,)."""
-        return worths.votes
+    def simulated(self, worth: Floats, gap: float, tie: float, strong: float, generator: np.random.Generator) -> Floats:
+        """The `vote` on the first two texts (...,) of judges to whom texts are ``worth`` (..., texts) so much.
+
+        The unit is the standard deviation of a difference. The second text is worth ``gap`` more on average. Judges see
+        no difference below ``tie``, and half of the differences that they see are above ``strong``.
+        """
+        ahead = worth[..., 1] - worth[..., 0]
+        return (ahead > 0).astype("float64") - (ahead < 0)
 
     def every(self, texts: int) -> Iterator[str]:
         """All valid answers."""
@@ -200,11 +170,11 @@ class Choice(AnswerKind):
         grade = self._by_value[answer]
         return -grade / 2, grade / 2
 
-    def simulated(self, worths: Worths) -> Floats:
-        """Votes, half as strong where the difference is small; half of those that decide are strong."""
-        strong = -NormalDist().inv_cdf((1 - worths.ties) / 4) if self.points else 0.0
-        size = abs(worths.ahead)
-        return worths.votes * (0.5 * (size > worths.tie) + 0.5 * (size > max(worths.tie, strong)))
+    def simulated(self, worth: Floats, gap: float, tie: float, strong: float, generator: np.random.Generator) -> Floats:
+        """Votes; graded ones are half as strong where the difference is not strong."""
+        size = abs(worth[..., 1] - worth[..., 0])
+        steps = 0.5 * (size > tie) + 0.5 * (size > max(tie, strong if self.points else 0.0))
+        return super().simulated(worth, gap, tie, strong, generator) * steps
 
     @cached_property
     def _by_value(self) -> dict[str, float]:
@@ -227,12 +197,12 @@ class Scale(AnswerKind):
         steps = tuple(Option(str(n), str(n), (str(n),), f"{self.word} {{n}}") for n in numbers)
         return tuple(Part(letter.lower(), letter, steps) for letter in LETTERS[:texts])
 
-    def clicks(self, texts: int) -> Clicks:
+    def clicks(self, texts: int) -> tuple[float, float, float, float]:
         """As if all answers were counted, of which there are too many."""
         most = self.most(texts)
         groups = [texts // most + (number < texts % most) for number in range(most)]  # of summaries called equal
         apart = (texts**2 - sum(size**2 for size in groups)) / 2
-        return Clicks((1 - 1 / most) / 2, 1 / most, most ** (1 - texts), apart / (texts * (texts - 1)))
+        return (1 - 1 / most) / 2, 1 / most, most ** (1 - texts), apart / (texts * (texts - 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,11 +226,11 @@ class Rating(Scale):
         """The ratings."""
         return tuple(map(float, answer.split(" ")))
 
-    def simulated(self, worths: Worths) -> Floats:
+    def simulated(self, worth: Floats, gap: float, tie: float, strong: float, generator: np.random.Generator) -> Floats:
         """Differences of ratings around the middle of the scale; what all texts of an item share, shifts all."""
         middle, step = (1 + self.steps) / 2, (self.steps - 1) / 4 * 2**0.5
-        common = COMMON * worths.generator.normal(size=worths.values.shape[:-1])[..., None] / 2**0.5
-        ratings = (middle + step * (worths.values[..., :2] - worths.gap / 2 + common)).round().clip(1, self.steps)
+        common = COMMON * generator.normal(size=worth.shape[:-1])[..., None] / 2**0.5
+        ratings = (middle + step * (worth[..., :2] - gap / 2 + common)).round().clip(1, self.steps)
         return (ratings[..., 1] - ratings[..., 0]) / self.points
 
 
@@ -302,9 +272,9 @@ class BestWorst(AnswerKind):
         best, worst = answer.split(" ")
         return tuple(float((letter == best) - (letter == worst)) for letter in LETTERS[:texts])
 
-    def simulated(self, worths: Worths) -> Floats:
+    def simulated(self, worth: Floats, gap: float, tie: float, strong: float, generator: np.random.Generator) -> Floats:
         """Differences of 1 for the text worth most and -1 for that worth least."""
-        best, worst = worths.values.argmax(-1), worths.values.argmin(-1)
+        best, worst = worth.argmax(-1), worth.argmin(-1)
         first, second = (1.0 * (best == text) - (worst == text) for text in (0, 1))
         return (second - first) / self.points
 

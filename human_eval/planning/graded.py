@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.stats import norm
 
-from human_eval.answers import KINDS, Worths
+from human_eval.answers import KINDS
 from human_eval.planning.simulation import FLIPS, Assumptions, blocks, layout_of, sign_flip_p
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation.rows import Ints
@@ -27,7 +27,8 @@ def draw_graded(
     """
     gap, tie = _gap_and_tie(assumptions)
     values = _worths(assumptions, gap, texts, assigned, draws, generator)
-    return np.asarray(KINDS[answers].simulated(Worths(values, gap, tie, assumptions.ties, generator)))
+    strong = float(norm.isf((1 - assumptions.ties) / 4))
+    return np.asarray(KINDS[answers].simulated(values, gap, tie, strong, generator))
 
 
 def rejections_graded(
