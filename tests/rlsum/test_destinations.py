@@ -20,7 +20,7 @@ def test_a_read_only_folder_is_refused(folder):
         check_free("out", folder / "new" / "o.jsonl")
         assert not [*(folder / "new").iterdir()], "what was tried is removed"
     folder.chmod(0o555)
-    with without_privileges(), pytest.raises(UserError, match=r"o.jsonl.: cannot be written \(Permission denied\)"):
+    with without_privileges(), pytest.raises(UserError, match=r"o\.jsonl.: cannot be written \(Permission denied\)"):
         check_free("out", folder / "o.jsonl")
     folder.chmod(0o777)
 
