@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -151,14 +151,17 @@ def _parameter(name: str, kind: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
+explanations = cache(meanings)  # reads source
+
+
 def _option(name: str, kind: Any, field: Any) -> Any:
     """The type of a field of pydantic with its option."""
-    explained, bounded, end = meanings(kind).get(name), field, ""
+    explained, bounded, end = explanations(kind).get(name), field, ""
     if explained is None:  # a section whose own default is None follows another one
         others = {other: other.__pydantic_fields__.get(name) for other in kind.EXPLAINED_BY}
         known = [(other, found) for other, found in others.items() if found is not None]
         other, bounded = next((pair for pair in known if pair[1].default is not None), known[-1])
-        explained, end = meanings(other)[name], kind.ELSE
+        explained, end = explanations(other)[name], kind.ELSE
     least = next((limit.ge for limit in bounded.metadata if hasattr(limit, "ge")), None)
     limits = bounds(bounded.metadata) if least is None else ""  # typer shows a least value itself
     own = "|".join(kind.__pydantic_fields__)
