@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.main import get_group
 
-from rlsum.cli.usage import Group, in_one_line
+from rlsum.cli.usage import Told, in_one_line
 
 
 @cache  # a page of help asks for each command
@@ -35,7 +35,7 @@ def _commands() -> MutableMapping[str, Any]:
     return get_group(commands).commands
 
 
-class _Group(Group):
+class _Group(Told):
     """Imports the commands when one of them is asked for: every other command of ``rlsum`` would wait for them."""
 
     @property

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from rewards.errors import RewardError
 from rlsum import __version__
-from rlsum.cli import data
 from rlsum.cli.plugins import plugins
 from rlsum.cli.usage import Group, in_one_line
 from rlsum.errors import UserError, command_line
@@ -26,16 +24,6 @@ app = typer.Typer(
 
 
 USER_ERRORS = (UserError, RewardError)
-# Each is a function of this name in a file of this name.
-COMMANDS = (
-    *("init", "configs", "train", "generate", "evaluate", "score", "explain"),
-    *("rewards", "baseline", "fit_metric", "correlate", "compare", "demo"),
-)
-for _name in COMMANDS:
-    app.command()(getattr(import_module(f"rlsum.cli.{_name}"), _name))
-app.add_typer(data.app, name="data")
-
-
 for _name, _commands_of_plugin in plugins():
     app.add_typer(_commands_of_plugin, name=_name)
 in_one_line(app)

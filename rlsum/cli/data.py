@@ -15,6 +15,7 @@ from rich.console import Console
 from rewards.references import Lists
 from rlsum.cli.judgments import judgments
 from rlsum.cli.options import ArticleColumn, ArticleFile, Language, ReferenceLists, expanded
+from rlsum.cli.usage import Told
 from rlsum.config import Config, DataConfig
 from rlsum.errors import UserError
 from rlsum.files import check_free, write_lines
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from rlsum.training.inspection import Inspected, Part
 
 app = typer.Typer(
+    cls=Told,
     help="Inspect or simulate a corpus, convert outputs of other systems and human judgments.",
     no_args_is_help=True,
     rich_markup_mode="markdown",

@@ -1,13 +1,15 @@
-"""What a wrong use of a command is told: one line, which ends in an example."""
+"""The commands by name; what a wrong use of one is told: one line, which ends in an example."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from rlsum.errors import UserError
 
@@ -29,8 +31,45 @@ class Command(TyperCommand):
             raise UserError(_told(error, ctx.command_path, near)) from None
 
 
-class Group(TyperGroup):
-    """A group of commands that is told of an unknown one in one line."""
+# Each is a function of this name in a file of this name, or the group of commands in it.
+COMMANDS = (
+    *("init", "configs", "train", "generate", "evaluate", "score", "explain"),
+    *("rewards", "baseline", "fit-metric", "correlate", "compare", "demo", "data"),
+)
+
+
+class Commands(MutableMapping[str, Any]):
+    """Commands by name, imported when they are asked for: a command does not wait for the others."""
+
+    def __init__(self, others: Mapping[str, Any]) -> None:
+        self.made = dict(others)
+
+    def __getitem__(self, name: str) -> Any:
+        if name in COMMANDS and name not in self.made:
+            function = name.replace("-", "_")
+            module = import_module(f"rlsum.cli.{function}")
+            group = getattr(module, "app", None) or typer.Typer(add_completion=False, rich_markup_mode="markdown")
+            if not group.registered_commands:
+                group.command(name)(getattr(module, function))
+            in_one_line(group)
+            self.made[name] = get_command(group)
+        return self.made[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self.made[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self.made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*COMMANDS, *(name for name in self.made if name not in COMMANDS)))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class Told(TyperGroup):
+    """A group that is told of an unknown command in one line."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Raises UserError for an unknown command."""
@@ -38,6 +77,20 @@ class Group(TyperGroup):
             return super().resolve_command(ctx, args)
         except UsageError as error:
             raise UserError(_told(error, ctx.command_path)) from None
+
+
+class Group(Told):
+    """All commands."""
+
+    @property
+    def commands(self) -> Commands:
+        """By name."""
+        return self._commands
+
+    @commands.setter
+    def commands(self, others: Mapping[str, Any]) -> None:
+        """Those of plugins."""
+        self._commands = Commands(others)
 
 
 def _told(error: Any, command: str, examples: Sequence[str] = ()) -> str:

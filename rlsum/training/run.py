@@ -8,14 +8,13 @@ from pathlib import Path
 from signal import Signals
 from typing import TYPE_CHECKING, Any
 
-from rlsum import config as configs
-from rlsum.config import Config
-from rlsum.errors import option
+from rlsum.errors import ConfigError, option
 from rlsum.overrides import File, Overrides, written
 from rlsum.pages.shown import frame
 from rlsum.readers import jsonl
 
 if TYPE_CHECKING:
+    from rlsum.config import Config
     from rlsum.pages.pictures.drawing import Picture
     from rlsum.training.checkpoint import Progress
 
@@ -99,10 +98,12 @@ def train(
     >>> train("articles-rewarded.yaml", shorter, init=run)
     Run runs/articles-rewarded: 2 updates; best at ..., runs/articles-rewarded/best
     """
+    from rlsum import config as configs
+
     config, init, resume = (None if path is None else Path(path) for path in (config, init, resume))
     overrides = written(overrides)
     if resume is not None and init is not None:
-        raise configs.ConfigError(
+        raise ConfigError(
             f"{option('resume', resume)} {option('init', init)}: a resumed run continues from its own state; leave out "
             f"{option('init')}"
         )
@@ -116,7 +117,7 @@ def train(
         resolved = _resumed(resume, config, overrides)
     elif config is None:
         resumed = option("resume", "RUN")
-        raise configs.ConfigError(f"CONFIG is missing: give a YAML file, a name of `rlsum configs`, or {resumed}")
+        raise ConfigError(f"CONFIG is missing: give a YAML file, a name of `rlsum configs`, or {resumed}")
     else:
         resolved = configs.load(config, overrides)
     from rlsum.training import build
@@ -130,6 +131,7 @@ def train(
 
 def _resumed(run: Path, config: Path | None, overrides: Sequence[str]) -> Config:
     """The configuration of the run. CONFIG and overrides, if given, must agree with it, but for more updates."""
+    from rlsum import config as configs
     from rlsum.training import checkpoint, environment
 
     if not (run / checkpoint.STATE).is_file():
@@ -142,7 +144,7 @@ def _resumed(run: Path, config: Path | None, overrides: Sequence[str]) -> Config
         given = configs.load(config or run / checkpoint.CONFIG, overrides)
         longer = replace(stored, training=replace(stored.training, steps=given.training.steps))
         if replace(given, run=str(run)) != _as_given(longer, given):
-            raise configs.ConfigError(
+            raise ConfigError(
                 f"{option('resume', run)}: CONFIG or overrides differ from the run's own config.yaml; leave them out. "
                 "Only training.steps may be larger"
             )
