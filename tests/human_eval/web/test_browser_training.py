@@ -8,9 +8,7 @@ import pytest
 from judges import KEYS, Judge, served
 from ports import free_port
 from served import TRAINING, make_key, make_study
-from typer.testing import CliRunner
 
-from human_eval.cli.app import app
 from human_eval.collection.practice import practice_file
 from human_eval.files import write_key, write_study
 from human_eval.report.findings import material
@@ -33,7 +31,7 @@ def through(page, given, act):
 
 
 @pytest.mark.slow
-def test_training_by_keyboard_and_by_touch_outlives_stops(tmp_path, desk, phone):
+def test_training_by_keyboard_and_by_touch_outlives_stops(rlsum, tmp_path, desk, phone):
     folder, port = tmp_path / "study", free_port()
     folder.mkdir()
     study = make_study(training=TRAINING)
@@ -89,8 +87,8 @@ def test_training_by_keyboard_and_by_touch_outlives_stops(tmp_path, desk, phone)
         server.stop()
     assert anna.errors == ben.errors == []
     judgments = tmp_path / "judgments.jsonl"
-    command = ["collect", str(folder), str(folder / "judging.sqlite"), "-o", str(judgments)]
-    assert "2 trained, 1 passed, 1 failed" in CliRunner().invoke(app, command, catch_exceptions=False).output
+    said = rlsum("human-eval", "collect", folder, folder / "judging.sqlite", "-o", judgments)[1]
+    assert "2 trained, 1 passed, 1 failed" in said
     assert len(practice_file(judgments).read_text().splitlines()) == 8
     analysis = analyse(read_votes(folder, judgments, folder), AnalysisSettings(resamples=50))
     assert len(analysis.votes.rows) == 3 * 2
