@@ -151,6 +151,6 @@ def _read(name: str) -> tuple[PreTrainedConfig, PreTrainedTokenizerBase, dict[st
     return sizes, tokenizer, {**settings, **of_task}
 
 
-def _check_positions(sizes: PreTrainedConfig, option: str, side: str, tokens: int) -> None:
-    if faults := loading.length_faults(sizes, {option: (side, tokens)}):
-        raise UserError("\n".join(faults))
+def _check_positions(sizes: PreTrainedConfig, name: str, side: str, tokens: int) -> None:
+    if faults := loading.length_faults(sizes, {name: (side, tokens)}):
+        raise UserError("\n".join(faults).replace(f"{name}={tokens}", option(name, tokens)))

@@ -206,8 +206,8 @@ def test_pegasus_has_its_lines(tmp_path, articles):
 def test_what_cannot_be_is_refused_before_the_weights_are_read(tmp_path, articles, monkeypatch):
     folder, out = saved(tmp_path / "mine", "bart", **SETTINGS), ["-o", tmp_path / "o.jsonl"]
     monkeypatch.setattr(plain, "load", lambda *_: pytest.fail("loaded"))
-    assert "max_source=65: this bart has 64 positions" in refused(folder, articles, *out, "--max-source", 65)
-    assert "--max-length=65: this bart has 64 positions" in refused(folder, articles, *out, "--max-length", 65)
+    assert "--max-source 65: this bart has 64 positions" in refused(folder, articles, *out, "--max-source", 65)
+    assert "--max-length 65: this bart has 64 positions" in refused(folder, articles, *out, "--max-length", 65)
     assert "--min-length 11" in refused(folder, articles, *out, "--min-length", 11)
     assert "--global-attention first: bart" in refused(folder, articles, *out, "--global-attention", "first")
     message = refused("no-such/model", articles, *out)
