@@ -117,7 +117,7 @@ def unfollowed(settings: dict[str, Any]) -> list[str]:
 def summary(config: Config, decoding: Decoding, ignored: list[str]) -> str:
     """One line about how the model reads and decodes. Raises UserError for texts longer than its positions."""
     section = seq2seq.section_of(config)
-    _check_positions(loading.load_config(section.pretrained), "--max-length", "target", decoding.max_length)
+    _check_positions(loading.load_config(section.pretrained), "max_length", "target", decoding.max_length)
     lengths = f"{decoding.min_length} to {decoding.max_length} tokens"
     search = f"beam {decoding.beam}, {lengths}, length penalty {decoding.length_penalty:g}"
     cut = f"top k {decoding.top_k}, top p {decoding.top_p:g}"
