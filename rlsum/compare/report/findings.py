@@ -95,12 +95,13 @@ def standing_by(results: Results, metric: str) -> str:
         standing = f"{titles[top.best]} is the best{scope}"
     else:
         tied, differing = (joined([titles[name] for name in names]) for names in (top.tied, top.differing))
-        tied = tied if top.differing or len(top.tied) < 4 else "any other"
         standing = (
             f"{titles[top.best]} has the highest mean{scope}; tested with all pairs, it is not shown to differ from"
         )
-        standing += f" {tied}"
-        standing += f"; it differs from {differing}" if differing else ""
+        if len(top.tied) < 4:
+            standing += f" {tied}" + (f"; it differs from {differing}" if differing else "")
+        else:
+            standing += " any other" + (f" but {differing}" if differing else "")
     if above:
         standing += f". {joined(above)} {'has' if len(above) == 1 else 'have'} a higher mean than all of them"
     if top.apart:

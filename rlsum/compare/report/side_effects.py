@@ -13,8 +13,8 @@ from rlsum.compare.results import Results, System
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.trained.equal_length import EqualLength, at_equal_length
 from rlsum.evaluation.trained.hierarchical import Difference, mean_difference, paired_table
-from rlsum.evaluation.trained.verdicts import verdict
-from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, joined
+from rlsum.evaluation.trained.verdicts import ALPHA, verdict
+from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, joined, p_text
 from rlsum.scoring.properties import PROPERTIES
 
 LENGTH = "length"  # the name of the property
@@ -48,7 +48,15 @@ def _losses(results: Results, system: System, own: Path | None) -> str:
     since = {test.metric: below_since(own, test.metric) if own is not None else None for test in lost}
     began = {name: "" if step is None else f", in validation from update {step:,} on" for name, step in since.items()}
     losses = [f"{test.metric} ({SCALE * test.difference.mean:+.2f}{began[test.metric]})" for test in lost]
-    return f"below the start: {joined(losses)}" if lost else ""
+    if losses:
+        return f"below the start: {joined(losses)}"
+    likely = [test for test in tests if test.difference.mean < 0 and test.difference.p <= ALPHA]
+    if not likely:
+        return ""
+    worst = min(likely, key=lambda test: test.difference.mean)
+    tested = f"p = {p_text(worst.difference.p)}, with Holm's correction {p_text(worst.difference.p_holm)}"
+    fall = f"{SCALE * worst.difference.mean:+.2f} on {worst.metric} over the start"
+    return f"the largest fall, {fall}, is not shown ({tested})"
 
 
 def is_longer(system: System, base: System) -> bool:

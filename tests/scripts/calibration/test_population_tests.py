@@ -21,7 +21,7 @@ def test_what_is_printed_holds_its_level_in_the_measured_cells():
 
 
 def test_the_page_shows_the_summary_of_the_cells():
-    page = FILE.with_suffix(".md").read_text(encoding="utf-8")
+    page = FILE.with_name("calibration.md").read_text(encoding="utf-8")
     assert all(line in page for line in summary(read(FILE)) if line.startswith("|"))
 
 

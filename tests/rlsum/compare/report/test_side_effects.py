@@ -6,9 +6,9 @@ import pytest
 from rlsum.compare.report.overoptimization import Path
 from rlsum.compare.report.side_effects import equal_length_table, side_effects
 from rlsum.compare.results import Results, System, contrasts
+from rlsum.evaluation.trained.hierarchical import compare_systems
 
 ARTICLES = 200
-from rlsum.evaluation.trained.hierarchical import compare_systems
 
 
 def system(name: str, kind: str, scores: dict[str, np.ndarray], lengths: np.ndarray) -> System:
@@ -95,3 +95,17 @@ def test_a_gain_by_length_alone_is_gone_at_equal_length():
     assert abs(float(row[2].text)) == 0
     assert f"raw {(longer - shorter).mean():+.2f}" in row[2].detail
     assert equal_length_table(results(system("a", "reward", {"m": longer}, longer))) is None
+
+
+def test_a_fall_that_the_correction_hides_is_named_as_not_shown():
+    generator = np.random.default_rng(3)
+    seeds = generator.normal(-0.1, 0.01, (3, 1))
+    others = {f"m{number}": noise(number, 0.5) for number in range(20)}
+    start = system("start", "start", {"m": noise(0, 0.5, 1), "b": noise(1, 0.5, 1), **others}, lengths(12, 1))
+    own = {"m": noise(2, 0.6), "b": noise(3, 0.5) + seeds, **{name: values.copy() for name, values in others.items()}}
+    found = results(start, system("a", "reward", own, lengths(12)))
+    (test,) = [test for test in found.against["start"] if test.metric == "b"]
+    assert test.difference.p < 0.05 < test.difference.p_holm
+    assert f"fall, {100 * test.difference.mean:+.2f} on b over the start, is not shown" in side_effects(
+        found, found.trained[0]
+    )
