@@ -72,6 +72,27 @@ def _span(tests: Sequence[Contrast], points: Sequence[Floats]) -> Span:
     return float(low - edge), float(high + edge)
 
 
+def gains_beside(results: Results, names: Sequence[str], metrics: Sequence[str]) -> Picture:
+    """One picture of some trained systems by some metrics, a panel a system, each with its lengths.
+
+    Raises KeyError for a name without results or gains.
+    """
+    start = results.systems[START]
+    of = {(test.system, test.metric): test for test in results.against[START]}
+    tests = {name: [of[name, metric] for metric in metrics] for name in names}
+    points = {key: by_seed(results.systems[key[0]], start, key[1]) for key in of if key[0] in names}
+    span = _span([test for found in tests.values() for test in found], [points[test] for test in points])
+
+    def draw(figure: Figure, _: str) -> None:
+        for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
+            system = results.systems[name]
+            _panel(axes, system, start, tests[name], points, span)
+            axes.set_title(f"trained on {short_name(system.title)}\n{lengths(system, start)}", loc="left")
+
+    size = (1.1 * WIDTH * len(names), AROUND + 0.5 + ROW * len(metrics))
+    return drawn("gains", "Gains over the start", "", size, draw)
+
+
 def _picture(
     name: str,
     system: System,
@@ -81,19 +102,30 @@ def _picture(
     span: Span,
 ) -> Picture:
     def draw(figure: Figure, _: str) -> None:
-        axes = figure.add_subplot()
-        for place, test in enumerate(tests):
-            colour = COLOURS[0] if test.metric == system.reward else COLOURS[-1]
-            _row(axes, place, test, points[test.system, test.metric], span, colour)
-        axes.axvline(0, color=COLOURS[-1], linewidth=1, zorder=0)
-        axes.set_xlim(*span)
-        axes.set_ylim(len(tests) - 0.4, -0.7)
-        axes.set_yticks([])
-        axes.spines["left"].set_visible(False)
-        axes.set_xlabel(f"gain over {short_name(start.title)}, x {SCALE}")
+        _panel(figure.add_subplot(), system, start, tests, points, span)
 
     size = (WIDTH, AROUND + ROW * len(tests))
     return drawn(name, f"Trained on {system.title}", lengths(system, start), size, draw)
+
+
+def _panel(
+    axes: Axes,
+    system: System,
+    start: System,
+    tests: Sequence[Contrast],
+    points: dict[tuple[str, str], Floats],
+    span: Span,
+) -> None:
+    """The gains of a system, a line a metric; blue: the reward that it was trained on."""
+    for place, test in enumerate(tests):
+        colour = COLOURS[0] if test.metric == system.reward else COLOURS[-1]
+        _row(axes, place, test, points[test.system, test.metric], span, colour)
+    axes.axvline(0, color=COLOURS[-1], linewidth=1, zorder=0)
+    axes.set_xlim(*span)
+    axes.set_ylim(len(tests) - 0.4, -0.7)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel(f"gain over {short_name(start.title)}, x {SCALE}")
 
 
 def _row(axes: Axes, place: int, test: Contrast, seeds: Floats, span: Span, colour: str) -> None:
@@ -118,4 +150,4 @@ def lengths(system: System, start: System) -> str:
     if LENGTH not in system.properties or LENGTH not in start.properties:
         return ""
     own, other = (float(np.nanmean(each.properties[LENGTH])) for each in (system, start))
-    return f"Summaries have {own:.1f} tokens; those of {start.title} {other:.1f}."
+    return f"{own:.1f} tokens a summary; {start.title} {other:.1f}"

@@ -6,7 +6,7 @@ import comparisons
 import numpy as np
 import pytest
 
-from rlsum.compare.report.gains import _span, by_seed, gain_pictures
+from rlsum.compare.report.gains import _span, by_seed, gain_pictures, gains_beside
 from rlsum.compare.results import gather
 from rlsum.pages.blocks import Beside
 
@@ -16,7 +16,7 @@ def test_a_picture_for_each_trained_system_with_lengths(tmp_path):
     legend, beside = gain_pictures(gather(folder, cells, "beam"))
     assert isinstance(beside, Beside)
     assert [picture.title for picture in beside.blocks] == ["Trained on rouge-l", "Trained on rouge-2"]
-    assert all("3.0 tokens; those of start 3.0" in picture.description for picture in beside.blocks)
+    assert all("3.0 tokens a summary; start 3.0" in picture.description for picture in beside.blocks)
     assert all(picture.width <= 358 for picture in beside.blocks)  # a telephone of 390 pixels
     assert "dots are seeds" in legend.text
 
@@ -46,3 +46,14 @@ def test_a_wide_interval_does_not_hide_the_means(tmp_path):
     assert low < min(0, *means)
     assert max(0, *means) < high
     assert high - low < 3 * (max(0, *means) - min(0, *means))
+
+
+def test_some_rewards_by_some_metrics_are_one_picture(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, {"rouge-l": 0.2})
+    results = gather(folder, cells, "beam")
+    wide, narrow = (
+        gains_beside(results, names, ["rouge-1", "rouge-l"]) for names in (["rouge-l", "rouge-2"], ["rouge-l"])
+    )
+    assert wide.width == pytest.approx(2 * narrow.width, abs=2)
+    with pytest.raises(KeyError):
+        gains_beside(results, ["start"], ["rouge-1"])
