@@ -108,7 +108,7 @@ def paths(runs: Mapping[str, Sequence[Sequence[Row]]], metrics: Sequence[str]) -
 def below_since(of: Path, metric: str) -> int | None:
     """The update of the first validation from which on ``metric`` is below the start in every seed; None without."""
     values = of.values.get(metric)
-    return None if values is None else _since(of, (values < values[:, :1]).all(axis=0))
+    return None if values is None else _since(of, np.all(values < values[:, :1], axis=0))
 
 
 def longer_since(of: Path, ratio: float) -> int | None:
@@ -116,7 +116,7 @@ def longer_since(of: Path, ratio: float) -> int | None:
     every seed; None without.
     """
     values = of.values.get("length")
-    return None if values is None else _since(of, (values >= ratio * values[:, :1]).all(axis=0))
+    return None if values is None else _since(of, np.all(values >= ratio * values[:, :1], axis=0))
 
 
 def _since(of: Path, holds: NDArray[np.bool_]) -> int | None:
