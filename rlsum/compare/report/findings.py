@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from rlsum.compare.report.overoptimization import Path as Validations
-from rlsum.compare.report.side_effects import side_effects
+from rlsum.compare.report.side_effects import left_besides_length, side_effects
 from rlsum.compare.report.tables import Own, own_reward
 from rlsum.compare.report.texts import Read, findings_of_texts
 from rlsum.compare.results import Results, best, mean_of, unchanged
@@ -28,6 +28,7 @@ def findings(
     texts = texts or Read()
     yield from findings_of_texts(texts, results)
     judged = own_reward(results, margin)
+    yield from _together(results, judged, cut)
     for system in results.trained:
         limit = texts.at_limit(system.name)
         but = f", but {limit}" if limit else ""
@@ -51,6 +52,22 @@ def findings(
         yield f"{results.systems[name].title} is not comparable with the models: {remark}."
     if results.failed:
         yield f"Cells without a result: {len(results.failed)}; their reasons are below."
+
+
+def _together(results: Results, judged: Mapping[str, Own], cut: Mapping[str, Difference] | None) -> Iterator[str]:
+    """How many of several rewards helped, and for which of them more than length is shown to have grown."""
+    better = [results.systems[name] for name, own in judged.items() if own.verdict.word == "better"]
+    if len(judged) < 2 or not better:
+        return
+    left = {system.title: left_besides_length(results, system, cut) for system in better}
+    known = {title: gain for title, gain in left.items() if gain is not None}
+    shown = [title for title, gain in known.items() if gain.low > 0]
+    said = f"{len(better)} of {len(judged)} rewards helped by their own measure"
+    if known:
+        of = "all" if len(known) == len(judged) else joined(list(known))
+        said += f"; the summaries of {of} have another length, and a gain besides length is shown for "
+        said += joined(shown) or "none"
+    yield f"{said}."
 
 
 def _helped(results: Results, own: Own, margin: float | None) -> str:
@@ -101,7 +118,8 @@ def standing_by(results: Results, metric: str) -> str:
         if len(top.tied) < 4:
             standing += f" {tied}" + (f"; it differs from {differing}" if differing else "")
         else:
-            standing += " any other" + (f" but {differing}" if differing else "")
+            others = f" any other but {differing}" if differing else " any other"
+            standing = f"no row is shown to be the best{scope} (the highest is not shown to differ from{others})"
     if above:
         standing += f". {joined(above)} {'has' if len(above) == 1 else 'have'} a higher mean than all of them"
     if top.apart:

@@ -30,7 +30,7 @@ def side_effects(
     validations, which say when a loss or a length began. ``cut``: as `rlsum.compare.report.cut` has it.
     """
     own = next((path for path in paths if path.system == system.title), None)
-    said = [*filter(None, (_length(results, system, own, (cut or {}).get(system.name)), _losses(results, system, own)))]
+    said = [*filter(None, (_length(results, system, own, cut), _losses(results, system, own)))]
     return " ".join(f"{each[0].upper()}{each[1:]}." for each in said)
 
 
@@ -72,7 +72,22 @@ def _ratio(system: System, base: System) -> float:
     return own / other if other else 1.0
 
 
-def _length(results: Results, system: System, path: Path | None, cut: Difference | None) -> str:
+def left_besides_length(results: Results, system: System, cut: Mapping[str, Difference] | None) -> Difference | None:
+    """What a system whose length changed gained over the base by its own reward at equal length, or cut to its length.
+
+    None where the length is about the base's, or nothing can be said.
+    """
+    base = results.base
+    if base is None or abs(_ratio(system, base) - 1) < LONGER:
+        return None
+    pair = at_equal_length_of(system, base, system.reward)
+    if pair is None:
+        return None
+    left = (cut or {}).get(system.name) if pair.reason else pair.adjusted
+    return None if left is None or np.isnan(left.mean) else left
+
+
+def _length(results: Results, system: System, path: Path | None, cut: Mapping[str, Difference] | None) -> str:
     base = results.base
     if base is None or abs(_ratio(system, base) - 1) < LONGER:
         return ""
@@ -80,17 +95,16 @@ def _length(results: Results, system: System, path: Path | None, cut: Difference
     since = longer_since(path, 1 + LONGER) if path is not None and is_longer(system, base) else None
     began = "" if since is None else f" (longer than the start's in validation from update {since:,} on)"
     said = f"its summaries have {tokens:.1f} tokens, {_ratio(system, base):.1f} times those of {base.title}{began}"
-    pair = at_equal_length_of(system, base, system.reward)
+    pair, left = at_equal_length_of(system, base, system.reward), left_besides_length(results, system, cut)
     if pair is None:
         return said
-    if not pair.reason:
-        left = pair.adjusted
-        return f"{said}; at equal length {SCALE * left.mean:+.2f} on {system.reward} ({_interval(left)}) is left"
-    if cut is None or np.isnan(cut.mean):
+    if left is None:
         return f"{said}, and what {system.reward} gained besides length cannot be judged ({pair.reason})"
-    scored = f"cut to the lengths of {base.title} they score {SCALE * cut.mean:+.2f} on {system.reward}"
-    gain = "a gain besides length is left" if cut.low > 0 else "no gain besides length is shown"
-    return f"{said}, and {pair.reason}; {scored} ({_interval(cut)}): {gain}"
+    score = f"{SCALE * left.mean:+.2f} on {system.reward} ({_interval(left)})"
+    if not pair.reason:
+        return f"{said}; at equal length {score} is left"
+    gain = "a gain besides length is left" if left.low > 0 else "no gain besides length is shown"
+    return f"{said}, and {pair.reason}; cut to the lengths of {base.title} they score {score}: {gain}"
 
 
 def _interval(found: Difference) -> str:

@@ -102,6 +102,12 @@ def test_a_metric_that_falls_is_in_the_findings_with_the_update_where_it_began(t
     assert "in validation from update 1 on" in said
 
 
+def test_how_many_rewards_helped_stands_before_each(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, {"rouge-l": 0.3, "rouge-2": 0.3}, seeds=(1, 2, 3, 4, 5))
+    said = list(findings(gather(folder, cells, "beam")))
+    assert "2 of 2 rewards helped by their own measure." in said
+
+
 def test_the_chain_is_shown_where_its_files_are_given(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS, correlation=str(tmp_path / "none.json"))
     results = [gather(folder, cells, "beam")]
