@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 ABSENT: Any = object()
+ANY = frozenset({"CODE", "FILE", "N", "NAME", "REWARD", "RUN"})  # stand for any value of an argument
 _typed = False  # whether a command is running, in whatever thread
 
 
@@ -47,11 +48,11 @@ def option(name: str, value: Any = ABSENT, typed: str | None = None) -> str:
     """An argument as whoever reads the message writes it: ``top_p=2``, or on the command line ``--top-p 2``.
 
     Without a value ``top_p=`` and ``--top-p``; a switch, whose value is True, ``--overwrite``. ``typed``: the option,
-    where the command line has another name for it. A value in capitals stands for any.
+    where the command line has another name for it. One of ``ANY`` stands for any value.
     """
     if _typed:
         flag = typed or f"--{name.replace('_', '-')}"
         return flag if value is ABSENT or value is True else f"{flag} {value}"
-    if value is ABSENT or (isinstance(value, str) and value.isupper()):
+    if value is ABSENT or (isinstance(value, str) and value in ANY):
         return f"{name}={'' if value is ABSENT else value}"
     return f"{name}={str(value) if hasattr(value, '__fspath__') else value!r}"

@@ -12,7 +12,7 @@ from human_eval.planning.ranges import check_range
 from human_eval.planning.simulation import Assumptions
 from rlsum.errors import UserError
 from rlsum.readers.tables import csv_file
-from rlsum.readers.text import encoding_problem
+from rlsum.readers.text import DAMAGED, encoding_problem
 
 NAME = "scenario"
 ASSUMED = ("preference", "ties", "correlation", "spread", "judges")
@@ -65,8 +65,9 @@ def _rows(path: Path) -> list[tuple[str, dict[str, str]]]:
             if not cells.keys() & set(ASSUMED):
                 raise UserError(f"{where}: no column with assumptions; add one or more of {', '.join(ASSUMED)}")
             rows.append((where, cells))
-    except OSError as error:
-        raise UserError(f"--assumptions {path}: cannot be read ({error.strerror}); give a CSV file") from error
+    except DAMAGED as error:
+        why = getattr(error, "strerror", None) or error
+        raise UserError(f"--assumptions {path}: cannot be read ({why}); give a CSV file") from error
     return [(where, cells) for where, cells in rows if any(cells.values())]
 
 

@@ -75,7 +75,7 @@ def test_what_was_scored_before_a_failure_stays(file, monkeypatch):
 
 def test_places_that_cannot_be_used(tmp_path, file):
     (tmp_path / "taken").write_text("")
-    with pytest.raises(UserError, match=r"cache=.*taken/cache: "):
+    with pytest.raises(UserError, match=r"cache=.*taken/cache'?: "):
         scores_file(tmp_path / "taken" / "cache")
     file.write_text("no database, but long enough to be taken for one" * 50)
     with pytest.raises(RewardError, match="remove it or name another"):
