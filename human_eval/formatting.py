@@ -69,9 +69,3 @@ def neutral(cell: str) -> str:
     the comma, quotes do not keep a cell together.
     """
     return _FORMULA.sub(r"\1'\2", cell)
-
-
-def delimiter_of(text: str) -> str:
-    """The delimiter of a CSV text. Spreadsheets write semicolons in locales with a decimal comma."""
-    header = text.split("\n", 1)[0]
-    return max((",", ";", "\t"), key=header.count)

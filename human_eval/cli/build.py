@@ -93,7 +93,7 @@ class Building:
     training: Path | None = None
     """YAML or JSON {pass_mark, attempts, tasks}: practice tasks with known answers, for the app"""
     language: str = "en"
-    """language of the judge's pages: en, de, or a YAML file {language, texts}"""
+    """language of the judge's pages: a code such as en, or a YAML file {language, texts}"""
     identical: int | None = None
     """checks per booklet that show the same summary twice; default: 2; 0 without ties"""
     shuffled: int | None = None

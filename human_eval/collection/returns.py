@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -19,10 +18,9 @@ from typing import Any, NamedTuple
 from human_eval.answers import written
 from human_eval.collection.database import read_database
 from human_eval.collection.responses import Response, answers_in, read_rows, response_of
-from human_eval.formatting import delimiter_of
 from human_eval.study import Study, StudyError
 from rlsum.files import bytes_of
-from rlsum.readers import FIELD_LIMIT
+from rlsum.readers import DAMAGED, CorpusError, csv_file, encoding_problem
 
 TRUE = "true"
 ZONES = {"PST": "-0800", "PDT": "-0700", "UTC": "+0000", "GMT": "+0000"}  # of Mechanical Turk's times
@@ -52,8 +50,9 @@ def read_returned(path: str | Path, study: Study) -> Iterator[ReturnedRow]:
     try:
         for row in reader(path, study):
             yield row._replace(file=str(path))
-    except OSError as error:
-        raise StudyError(f"{path}: cannot be read ({error.strerror}); give files that judges returned") from error
+    except DAMAGED as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StudyError(f"{path}: cannot be read ({reason}); give files that judges returned") from error
 
 
 def _jsonl(path: Path, study: Study) -> Iterator[ReturnedRow]:
@@ -91,38 +90,26 @@ def _offline(path: Path, study: Study) -> Iterator[ReturnedRow]:
 
 
 def _csv(path: Path, study: Study) -> Iterator[ReturnedRow]:
-    try:
-        text = bytes_of(path).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        yield ReturnedRow(f"{path}:1", "not UTF-8: save it as 'CSV UTF-8'", {})
-        return
-    csv.field_size_limit(max(FIELD_LIMIT, csv.field_size_limit()))  # process-wide; only ever raised
-    delimiter = delimiter_of(text)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    try:
-        header = [name.strip() for name in next(rows, [])]
-    except csv.Error:
-        header = []
-    turk = any(name.startswith("Answer.") for name in header)
-    column = "Input.task" if turk else "task"
-    if column not in header or len(set(header)) < len(header):
-        yield ReturnedRow(f"{path}:1", f"not a CSV with one column {column}", {})
-        return
     nameless: Counter[str] = Counter()
-    while True:
-        where = f"{path}:{rows.line_num + 1}"
-        try:
-            cells = next(rows)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield ReturnedRow(where, f"broken CSV: {error}", {})
-            continue
-        row = dict(zip(header, cells, strict=False))
-        if len(cells) == len(header) and any(cell.strip() for cell in cells):
-            yield ReturnedRow(where, _mturk_row(row, study, nameless) if turk else _sheet_row(row, study), row)
-        elif any(cell.strip() for cell in cells):
-            yield ReturnedRow(where, "wrong number of CSV fields", row)
+    row = None
+    try:
+        for row in csv_file(path):
+            cells: dict[str, str] = row.fields
+            turk = any(name.startswith("Answer.") for name in cells)
+            column = "Input.task" if turk else "task"
+            if problem := row.problem or encoding_problem("".join([*cells, *cells.values()])):
+                yield ReturnedRow(row.where, problem, cells)
+            elif column not in cells:
+                yield ReturnedRow(f"{path}:1", f"not a CSV with one column {column}", {})
+                return
+            elif any(cell.strip() for cell in cells.values()):
+                response = _mturk_row(cells, study, nameless) if turk else _sheet_row(cells, study)
+                yield ReturnedRow(row.where, response, cells)
+    except (CorpusError, csv.Error) as error:
+        yield ReturnedRow(f"{path}:1", f"not a CSV: {str(error).removeprefix(f'{path}:1: ')}", {})
+        return
+    if row is None:
+        yield ReturnedRow(f"{path}:1", "not a CSV with a header and rows", {})
 
 
 def _sheet_row(row: Mapping[str, str], study: Study) -> Response | str:

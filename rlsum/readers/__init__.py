@@ -4,18 +4,18 @@ from rlsum.readers.formats import READERS, file_format, is_saved, is_table, is_t
 from rlsum.readers.json_rows import jsonl
 from rlsum.readers.rows import CorpusError, Read, identity
 from rlsum.readers.strict_json import NotJson, json_file, json_object, json_value
-from rlsum.readers.tables import FIELD_LIMIT
+from rlsum.readers.tables import csv_file
 from rlsum.readers.text import DAMAGED, encoding_problem, lines, opened, text_of
 from rlsum.readers.understood import Understood
 
 __all__ = [
     "DAMAGED",
-    "FIELD_LIMIT",
     "READERS",
     "CorpusError",
     "NotJson",
     "Read",
     "Understood",
+    "csv_file",
     "encoding_problem",
     "file_format",
     "identity",

@@ -48,6 +48,15 @@ def test_a_full_results_file_of_mechanical_turk(tmp_path):
     assert row.where == f"{path}:2"
 
 
+def test_rows_of_mechanical_turk_end_before_its_last_columns(tmp_path):
+    """Its files name Approve and Reject, which a requester fills in; downloaded rows lack these cells."""
+    header = [*TURK, *ANSWERED, "Approve", "Reject"]
+    rows = [[*TURK_ROW, *["left"] * 4], [*TURK_ROW[:1], "W2", *TURK_ROW[2:], *["right"] * 4, "x", ""]]
+    first, second = rows_of(written(tmp_path / "batch.csv", header, rows))
+    assert [first.response.judge, second.response.judge] == ["W1", "W2"]
+    assert first.response.answers == dict.fromkeys(NAMES, "left")
+
+
 def test_a_file_of_input_and_answer_columns_alone(tmp_path):
     """Nobody knows who judged: rows of one task are of different judges, and again the same when read again."""
     rows = [[TASK, *["left"] * 4], [TASK, *["right"] * 4], [BLIND.tasks[1].id, *["none"] * 4]]
@@ -117,9 +126,11 @@ def test_a_filled_in_spreadsheet(tmp_path, delimiter):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"", "not a CSV with one column task"),
+        (b"", "not a CSV with a header and rows"),
         (b"judge,overall\nann,left\n", "not a CSV with one column task"),
-        (b"task,task\nx,y\n", "not a CSV with one column task"),
+        (b"task,task\nx,y\n", "not a CSV: 2 columns are called 'task'"),
+        (b'"task"x,judge\nt,ann\n', "not a CSV"),
+        (b'task,judge\nt,"ann\n', "broken CSV"),
         (b"Input.id,Answer.overall\n1,left\n", "not a CSV with one column Input.task"),
         ("task,judge\nt,J\u00fcrgen\n".encode("latin-1"), "not UTF-8"),
         (b"task,judge\nt,ann,left\n", "wrong number of CSV fields"),

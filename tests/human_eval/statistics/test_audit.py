@@ -7,9 +7,6 @@ import pytest
 from votes import study_of, votes_of
 
 from human_eval.statistics.audit import judge_effects, length_effect, order_effect, share
-from human_eval.statistics.exclusion import ExclusionRules, excluded
-from human_eval.statistics.votes import CheckResult
-from rlsum.errors import UserError
 
 
 def test_a_taste_for_the_left_is_found_and_favours_nobody():
@@ -54,32 +51,3 @@ def test_a_judge_alone_agrees_with_nobody():
     (only,) = judge_effects(votes, votes, "overall")
     assert np.isnan(only.agreement)
     assert np.isnan(only.without["a", "b"])
-
-
-def checks(judge, *failed):
-    return [CheckResult(judge, f"{judge}-{place}", "identical", each) for place, each in enumerate(failed)]
-
-
-def test_rules_leave_out_whom_they_say_and_give_the_reason():
-    rows = votes_of(np.ones((4, 4)))
-    rows = [replace(row, seconds=1.5) if row.judge == "judge3" else row for row in rows]
-    made = [
-        *checks("judge0", True, True, False),
-        *checks("judge1", True, False),  # half is not more than half
-        *checks("judge2", True),  # one check says too little
-        *checks("nobody", True, True),  # checks and nothing else
-    ]
-    votes = study_of(rows, checks=made)
-    found = excluded(votes, ExclusionRules(min_seconds=2))
-    assert [(each.judge, each.votes) for each in found] == [("judge0", 4), ("judge3", 4), ("nobody", 0)]
-    assert found[0].reason == "failed 2 of 3 checks"
-    assert found[1].reason == "median time 1.5 s per task"
-    assert excluded(votes, ExclusionRules(max_failed=1)) == ()
-    unknown = study_of([replace(row, seconds=None) for row in rows])
-    assert excluded(unknown, ExclusionRules(min_seconds=100)) == ()
-
-
-@pytest.mark.parametrize("wrong", [{"max_failed": 1.5}, {"min_checks": 0}, {"min_seconds": float("nan")}])
-def test_rules_that_make_no_sense(wrong):
-    with pytest.raises(UserError, match=next(iter(wrong)).replace("_", "[-_]")):
-        ExclusionRules(**wrong)

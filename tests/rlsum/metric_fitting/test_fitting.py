@@ -1,5 +1,5 @@
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -33,14 +33,7 @@ def test_the_folder_holds_the_best_epoch_as_an_ordinary_reward(tiny_encoder, tmp
     assert found == json.loads(json.dumps(fitted.about))
     assert found["finished"]
     assert found["metric"] == {"name": "twmd", "centering": "batch", "layer": "2"}
-    assert found["options"] == {
-        "epochs": 3,
-        "batch_size": 8,
-        "learning_rate": 1e-3,
-        "patience": 2,
-        "seed": 0,
-        "scale": "min-max",
-    }
+    assert found["options"] == asdict(OPTIONS)
     assert found["scale"] == {"origin": 0.0, "unit": 1.0}
     assert (found["data"]["train_judgments"], found["data"]["valid_judgments"]) == (32, 16)
     assert [row["epoch"] for row in found["history"]] == [epoch for epoch, _ in told] == [0, 1, 2, 3]
