@@ -13,6 +13,7 @@ from pydantic.dataclasses import dataclass
 
 from rewards.references import Lists
 from rewards.text.languages import check_language, splitter_of
+from rlsum.data.columns import Tokenizer
 from rlsum.errors import ConfigError as ConfigError
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.kinds import ModelSection
@@ -52,7 +53,7 @@ class DataConfig:
     reference_lists: Lists | None = None
     """what a list of texts is: alternatives, or the sentences of one text; none: alternatives in a column whose name
     ends in references or summaries, an error in another"""
-    tokenizer: Literal["whitespace", "spacy"] | None = None
+    tokenizer: Tokenizer | None = None
     """whitespace for tokenised text, spacy for raw text; in a language without spaces spacy makes characters, and is
     the default"""
     lowercase: bool = False
@@ -243,7 +244,7 @@ class Config:
                 yield f"training.{name}={value}: objective.kind=mle draws no samples; leave it out"
 
     @property
-    def tokenizer(self) -> Literal["whitespace", "spacy"]:
+    def tokenizer(self) -> Tokenizer:
         """``data.tokenizer``, by default spacy in a language without spaces, unless the model has its own."""
         own = self.model is not None and self.model.own_tokenizer
         unspaced = splitter_of(self.language) == "character"

@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from pydantic.dataclasses import dataclass
@@ -17,6 +17,7 @@ from rlsum.cli.judgments import judgments
 from rlsum.cli.options import ArticleColumn, ArticleFile, Language, ReferenceLists, expanded
 from rlsum.cli.usage import Told
 from rlsum.config import Config, DataConfig
+from rlsum.data.columns import Tokenizer
 from rlsum.errors import UserError
 from rlsum.files import check_free, write_lines
 from rlsum.objective import STRICT
@@ -49,7 +50,7 @@ class Reading:
     source_column: str | None = None
     reference_column: str | None = None
     reference_lists: Lists | None = None
-    tokenizer: Literal["whitespace", "spacy"] | None = None
+    tokenizer: Tokenizer | None = None
     lowercase: bool | None = None
     max_source: int | None = None
     max_target: int | None = None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from rewards.references import Lists, NotText, Undecided, members, one_text, reference_columns, references
 from rlsum.readers import CorpusError, Read, encoding_problem, identity
 
+Tokenizer = Literal["whitespace", "spacy"]  # of texts that a model has no tokenizer for
 RECORD_COLUMNS = ("source", "references")  # of the project's own JSONL records
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 import datasets
 import numpy as np
@@ -20,13 +20,12 @@ from rewards.text.chunks import tokens
 from rewards.text.debris import LEAST, column_of
 from rewards.text.languages import language_of, splitter_of
 from rewards.text.words import joined
-from rlsum.data.columns import CNN_DAILYMAIL, RECORD_COLUMNS, Columns
+from rlsum.data.columns import CNN_DAILYMAIL, RECORD_COLUMNS, Columns, Tokenizer
 from rlsum.data.sources import CACHE_VERSION, clean_rows
 from rlsum.readers import CorpusError, Understood
 from rlsum.readers.understood import say
 
 T = TypeVar("T")
-Tokenizer = Literal["whitespace", "spacy"]
 LINE_ENDS = re.compile("[\r\n]")
 LOOKED_AT = 2_000  # rows whose references are searched for what is no part of a text
 TOKENISED = ("source", "references", "src_tokens", "tgt_tokens", "tgt_whole")

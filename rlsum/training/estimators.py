@@ -87,49 +87,32 @@ class Earned:
 
 @dataclass(frozen=True)
 class Credit:
-    """What the samples of an update teach: their advantages, and their weights in the policy gradient.
+    """What the samples of an update teach, by a mixed objective: their advantages, and weights in the policy gradient.
 
-    estimator         rewards -> advantages, see ``ESTIMATORS``
-    normalisation     what the sum of log p over a sample is divided by, see ``weights_of``
-    divisor           of ``constant``
-    scale             factor on the advantages
-    skip_zero_groups  articles that teach nothing have weight 0, and the others more
-    constant          a control: the advantage of every sample, whatever its reward, also where that is undefined
+    ``longest``: the tokens that a sample may have, the divisor of an objective that names none.
     """
 
-    estimator: Estimator
-    normalisation: Normalisation
-    divisor: float = 1.0
-    scale: float = 1.0
-    skip_zero_groups: bool = False
-    constant: float | None = None
-
-    @classmethod
-    def of(cls, objective: Objective, longest: int) -> Credit:
-        """That of a mixed objective; ``longest``: the tokens that a sample may have, the divisor where it has none."""
-        return cls(
-            objective.estimator,
-            objective.normalisation,
-            longest if objective.divisor is None else objective.divisor,
-            objective.reward_scale,
-            objective.skip_zero_groups,
-            objective.control_advantage,
-        )
+    objective: Objective
+    longest: int
 
     @property
     def needs_greedy(self) -> bool:
         """Whether the estimator reads the rewards of greedy texts."""
-        return ESTIMATORS[self.estimator].needs_greedy
+        return ESTIMATORS[self.objective.estimator].needs_greedy
 
     def __call__(self, earned: Earned) -> tuple[np.ndarray, np.ndarray]:
-        """Advantages and weights, both (N, k), of all samples of an update."""
-        rewards = earned.rewards
-        if self.constant is None:
-            advantages = advantages_of(self.estimator, rewards, earned.greedy_rewards, self.scale)
+        """Advantages and weights, both (N, k), of all samples of an update.
+
+        The advantage of the constant control is that of every sample, also where its reward is undefined.
+        """
+        objective, rewards = self.objective, earned.rewards
+        if objective.control_advantage is None:
+            advantages = advantages_of(objective.estimator, rewards, earned.greedy_rewards, objective.reward_scale)
         else:
-            advantages = np.full(rewards.shape, self.constant)
-        kept = teaches(advantages) if self.skip_zero_groups else np.ones(len(rewards), dtype=bool)
-        return advantages, weights_of(self.normalisation, earned.lengths, self.divisor, kept)
+            advantages = np.full(rewards.shape, objective.control_advantage)
+        kept = teaches(advantages) if objective.skip_zero_groups else np.ones(len(rewards), dtype=bool)
+        divisor = self.longest if objective.divisor is None else objective.divisor
+        return advantages, weights_of(objective.normalisation, earned.lengths, divisor, kept)
 
 
 def advantages_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from rlsum.objective import Objective
 from rlsum.training import losses
 from rlsum.training.estimators import described, group_centred, teaches, tied
 from rlsum.training.log.numbers import Field, Logged, Mean, declare
-from rlsum.training.losses import KLEstimator, LengthRule, Ratio
+from rlsum.training.losses import LengthRule
 from rlsum.training.update import RewardLoss, Rollout, as_rows
 
 
@@ -21,22 +22,17 @@ from rlsum.training.update import RewardLoss, Rollout, as_rows
 class PolicyGradient:
     """L_RL = -weight * advantage * log p(sample), plus a KL penalty. W >= L: samples may be padded as references are.
 
-    clip          importance ratios to the policy that sampled, clipped, take the place of log p (Schulman et al. 2017)
-    clip_high     their range above 1, by default ``clip`` (DAPO, Yu et al. 2025)
-    ratio         of each token, or of the sequence (GSPO, Zheng et al. 2025)
-    kl            weight of the distance from the start
-    kl_estimator  k1 joins the advantages, k2 and k3 the loss, see ``losses.kl_per_token``. In later updates of the same
-                  samples, these two are weighted by p / p_old of the token (DeepSeek-V3.2, arXiv 2512.02556)
+    With ``clip``, importance ratios to the policy that sampled, clipped, take the place of log p (Schulman et al. 2017;
+    ``clip_high``: DAPO, Yu et al. 2025; ``ratio`` of the sequence: GSPO, Zheng et al. 2025). Of the KL penalty, k1
+    joins the advantages, k2 and k3 the loss, see ``losses.kl_per_token``. In later updates of the same samples, these
+    two are weighted by p / p_old of the token (DeepSeek-V3.2, arXiv 2512.02556).
     """
 
-    clip: float | None = None
-    clip_high: float | None = None
-    ratio: Ratio = "token"
-    kl: float = 0.0
-    kl_estimator: KLEstimator = "k1"
+    objective: Objective
 
     def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, Logged]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
+        objective = self.objective
         assert rollout.advantages is not None, "a policy gradient needs credit"
         assert rollout.weights is not None
         advantage, weight = (as_rows(values, log_prob) for values in (rollout.advantages, rollout.weights))  # (R,)
@@ -45,19 +41,19 @@ class PolicyGradient:
         tokens = lengths.sum()
         old = log_prob.detach() if rollout.old_log_prob is None else _widened(rollout.old_log_prob, log_prob)
         penalty = torch.zeros((), device=log_prob.device)
-        if self.kl:
+        if objective.kl:
             assert rollout.start_log_prob is not None, "a KL penalty needs the start"
             start = _widened(rollout.start_log_prob, log_prob)
             log["kl"] = Mean(losses.kl_per_token(old, start, "k3").sum().item(), tokens)
-            kl = losses.kl_per_token(log_prob, start, self.kl_estimator)  # (R, W)
-            if self.kl_estimator == "k1":
-                advantage = advantage + self.kl * losses.kl_advantage(kl.sum(-1).view(lengths.shape)).flatten()
+            kl = losses.kl_per_token(log_prob, start, objective.kl_estimator)  # (R, W)
+            if objective.kl_estimator == "k1":
+                advantage = advantage + objective.kl * losses.kl_advantage(kl.sum(-1).view(lengths.shape)).flatten()
             else:
-                penalty = self.kl * (weight * (losses.bounded(log_prob.detach() - old).exp() * kl).sum(-1)).mean()
-        if self.clip is None:
+                penalty = objective.kl * (weight * (losses.bounded(log_prob.detach() - old).exp() * kl).sum(-1)).mean()
+        if objective.clip is None:
             return losses.policy_gradient(log_prob, advantage, weight) + penalty, log
-        low, high = self.clip, self.clip if self.clip_high is None else self.clip_high
-        change = losses.ratio_change(log_prob, old, as_rows(lengths, log_prob), self.ratio)  # (R, W)
+        low, high = objective.clip, objective.clip if objective.clip_high is None else objective.clip_high
+        change = losses.ratio_change(log_prob, old, as_rows(lengths, log_prob), objective.ratio)  # (R, W)
         log["ratio_outside"] = Mean(((change < -low) | (change > high)).sum().item(), tokens)
         return losses.clipped_policy_gradient(change, advantage, weight, low, high) + penalty, log
 
@@ -66,16 +62,15 @@ class PolicyGradient:
 class Ranking:
     """L_RL of BRIO: the samples of an article should be as probable, by ``length``, as they are good."""
 
-    margin: float = 0.001
-    length: LengthRule = "mean"
+    objective: Objective
 
     def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, Logged]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
-        scores = _scores(log_prob, rollout, self.length)  # (B, k)
+        scores = _scores(log_prob, rollout, self.objective.length)  # (B, k)
         rewards = torch.as_tensor(tied(rollout.earned.rewards), device=log_prob.device, dtype=torch.float64)
         better = rewards.unsqueeze(2) > rewards.unsqueeze(1)  # (B, i, j)
         right = (scores.unsqueeze(2) > scores.unsqueeze(1))[better].float()
-        return losses.ranking(scores, rewards, self.margin), {
+        return losses.ranking(scores, rewards, self.objective.margin), {
             "ranked_right": Mean(right.sum().item(), right.numel()),
             **_teaching(rollout),
         }
@@ -86,42 +81,38 @@ class MinimumRisk:
     """L_RL = -E_Q[reward], Q proportional to p^sharpness over an article's distinct samples (Shen et al. 2016).
 
     With ``length`` mean, p is the geometric mean over tokens (Edunov et al. 2018, arXiv 1711.04956). The samples alone
-    make up Q: the reference is not added. The rewards are multiplied by ``scale``.
+    make up Q: the reference is not added. The rewards are multiplied by ``reward_scale``.
     """
 
-    sharpness: float = 1.0
-    length: LengthRule = "mean"
-    scale: float = 1.0
+    objective: Objective
 
     def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, Logged]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
-        scores, advantages = _scores(log_prob, rollout, self.length), _advantages(rollout, log_prob)
-        loss = self.scale * losses.minimum_risk(scores, advantages, _distinct(rollout), self.sharpness)
-        return loss, _teaching(rollout)
+        scores, advantages = _scores(log_prob, rollout, self.objective.length), _advantages(rollout, log_prob)
+        risk = losses.minimum_risk(scores, advantages, _distinct(rollout), self.objective.sharpness)
+        return self.objective.reward_scale * risk, _teaching(rollout)
 
 
 @dataclass(frozen=True)
 class BestOfN:
     """L_RL = -log p(best sample | article), by ``length``: likelihood training on it (RAFT, Dong et al. 2023)."""
 
-    length: LengthRule = "mean"
+    objective: Objective
 
     def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, Logged]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
-        loss = losses.best_of_n(_scores(log_prob, rollout, self.length), _advantages(rollout, log_prob))
+        loss = losses.best_of_n(_scores(log_prob, rollout, self.objective.length), _advantages(rollout, log_prob))
         best = np.where(np.isfinite(rollout.earned.rewards), rollout.earned.rewards, -np.inf).max(-1)
         return loss, {"best_reward": Mean.of(np.where(np.isfinite(best), best, np.nan)), **_teaching(rollout)}
 
 
-def reward_loss_of(objective: Objective) -> RewardLoss:
-    """The loss of samples of an objective with a reward."""
-    if objective.kind == "ranking":
-        return Ranking(objective.margin, objective.length)
-    if objective.kind == "minimum-risk":
-        return MinimumRisk(objective.sharpness, objective.length, objective.reward_scale)
-    if objective.kind == "best-of-n":
-        return BestOfN(objective.length)
-    return PolicyGradient(objective.clip, objective.clip_high, objective.ratio, objective.kl, objective.kl_estimator)
+# kind of an objective -> the loss of its samples
+REWARD_LOSSES: Mapping[str, Callable[[Objective], RewardLoss]] = {
+    "mixed": PolicyGradient,
+    "ranking": Ranking,
+    "minimum-risk": MinimumRisk,
+    "best-of-n": BestOfN,
+}
 
 
 declare(

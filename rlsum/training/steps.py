@@ -22,8 +22,8 @@ from rlsum.data.batch import Batch
 from rlsum.models.summarizer import Model, Scorer, Tokens
 from rlsum.training.estimators import Credit, Earned
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
-from rlsum.training.reward_losses import reward_loss_of
-from rlsum.training.update import Decoded, MixedStep, MLEStep, Rewarding, Rollout, StepResult, in_one_call
+from rlsum.training.reward_losses import REWARD_LOSSES
+from rlsum.training.update import Decoded, Divide, MixedStep, MLEStep, Rewarding, Rollout, StepResult, in_one_call
 
 # update number, model as accelerate wraps it, batch, its samples if they were made ahead
 Step = Callable[[int, torch.nn.Module, Batch, Rollout | None], StepResult]
@@ -58,9 +58,9 @@ def training_step(
         gamma=lambda number: objective.gamma_at(number, training.steps),
         k=objective.samples,
         sampling=sampling,
-        rl=reward_loss_of(objective),
+        rl=REWARD_LOSSES[objective.kind](objective),
         mle=mle,
-        credit=Credit.of(objective, sampling.limit) if objective.kind == "mixed" else None,
+        credit=Credit(objective, sampling.limit) if objective.kind == "mixed" else None,
         coverage_on_samples=objective.coverage_on_samples,
         start=start,
         noise=noise if row_noise else None,
@@ -103,9 +103,10 @@ class BufferedStep:
         if self.step.gamma(number) == 0:
             return [None] * len(batches)
         if self._rollouts is None:
-            self._rollouts = self.step.rollouts(number, decoded)
+            divide: Divide = list
             if decoded is not batches and batches:
-                self._rollouts = divided(self._rollouts, [len(batch) for batch in batches], batches[0].pad)
+                divide = partial(divided, sizes=[len(batch) for batch in batches], pad=batches[0].pad)
+            self._rollouts = self.step.rollouts(number, decoded, divide)
         return self._rollouts
 
     def __call__(self, number: int, model: torch.nn.Module, batch: Batch, rollout: Rollout | None = None) -> StepResult:
@@ -151,34 +152,27 @@ def shuffled(number: int, rollouts: Sequence[Rollout], seed: int, processes: Pro
 
 
 def divided(rollouts: Sequence[Rollout], sizes: Sequence[int], pad: int) -> list[Rollout]:
-    """The same articles as rollouts of ``sizes`` articles, each as wide as its longest sample."""
+    """The same articles, without advantages, as rollouts of ``sizes`` articles, each as wide as its longest sample."""
     earned = Earned.joined([rollout.earned for rollout in rollouts])
     rows = [size * earned.rewards.shape[1] for size in sizes]
-    cuts = np.cumsum(sizes)[:-1]
 
     def rows_of(values: Sequence[Tensor | None], padding: float) -> Sequence[Tensor | None]:
         known = [value for value in values if value is not None]
         return _stacked(known, padding).split(rows) if known else [None] * len(sizes)
-
-    def articles_of(values: Sequence[np.ndarray | None]) -> Sequence[np.ndarray | None]:
-        known = [value for value in values if value is not None]
-        return np.split(np.concatenate(known), cuts) if known else [None] * len(sizes)
 
     batches = zip(
         earned.split(sizes),
         _stacked([rollout.tokens.ids for rollout in rollouts], pad).split(rows),
         _stacked([rollout.tokens.log_prob for rollout in rollouts], 0).split(rows),
         rows_of([rollout.start_log_prob for rollout in rollouts], 0),
-        articles_of([rollout.advantages for rollout in rollouts]),
-        articles_of([rollout.weights for rollout in rollouts]),
         strict=True,
     )
     seconds, made = sum(rollout.reward_seconds for rollout in rollouts) / len(sizes), []
-    for own, ids, log_prob, start, advantages, weights in batches:
+    for own, ids, log_prob, start in batches:
         width = max(1, int(own.lengths.max()))
         start = None if start is None else start[:, :width]
         tokens = Tokens(ids[:, :width], log_prob[:, :width])
-        made.append(Rollout(tokens, own, advantages, weights, start, reward_seconds=seconds))
+        made.append(Rollout(tokens, own, start_log_prob=start, reward_seconds=seconds))
     return made
 
 

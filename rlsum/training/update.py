@@ -132,6 +132,7 @@ declare(
 
 RewardLoss = Callable[[Tensor, Rollout], tuple[Tensor, dict[str, Logged]]]  # see reward_losses
 Rewarding = Callable[[Sequence[Decoded]], list[Rollout]]
+Divide = Callable[[Sequence[Rollout]], list[Rollout]]
 
 
 def in_one_call(rewarding: Rewarding, decoded: Iterable[Decoded]) -> list[Rollout]:
@@ -187,11 +188,14 @@ class MixedStep:
 
     # ---- without gradient: samples, texts, rewards, advantages ------------------------------------------------------
 
-    def rollouts(self, number: int, batches: Sequence[Batch]) -> list[Rollout]:
-        """Samples of the batches with rewards and advantages. With several processes, every process must call it."""
+    def rollouts(self, number: int, batches: Sequence[Batch], divide: Divide = list) -> list[Rollout]:
+        """Samples of the batches, as ``divide`` has them in others, with rewards and advantages.
+
+        With several processes, every process must call it.
+        """
         decoded = (self.decode(number, batch, len(batches) == 1) for batch in batches)
         rollouts = self.calls(self.rewarded, decoded)
-        return self.credited(rollouts if self.control is None else self.control(number, rollouts))
+        return self.credited(divide(rollouts if self.control is None else self.control(number, rollouts)))
 
     def decode(self, number: int, batch: Batch, alone: bool = False) -> Decoded:
         """k samples of each article, cut after ``sampling.max_length`` tokens, and the greedy text if needed."""

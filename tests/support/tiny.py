@@ -16,6 +16,7 @@ from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import EOS, PAD, Vocabulary
 from rlsum.models.pointer_generator.model import PointerGenerator
 from rlsum.models.pointer_generator.options import PointerGeneratorConfig
+from rlsum.objective import Objective
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import Processes
 from rlsum.training.start.origin import Origin, keeps_start, start_scorer
@@ -146,6 +147,11 @@ def stories(count, first=0) -> list[tuple[str, str]]:
         words = [WORDS[(i * j + j) % len(WORDS)] for j in range(1, 4 + i % 5)]
         pairs.append((" ".join([*words, f"Name{i}"]), f"Name{i} {words[-1]}"))
     return pairs
+
+
+def objective(kind="mixed", **options) -> Objective:
+    """An objective of two samples an article, with a reward."""
+    return Objective(kind, "rouge-l", **{"samples": 2, **options})
 
 
 def config(run, kind="mle", *, model=None, objective=None, decoding=None, sampling=None, **training) -> Config:

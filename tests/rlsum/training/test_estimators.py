@@ -5,6 +5,7 @@ from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
+import tiny
 import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -18,6 +19,12 @@ DOCS = Path(__file__).parents[3] / "docs"
 NAN, INF = float("nan"), float("inf")
 SAMPLED = [name for name, estimator in estimators.ESTIMATORS.items() if not estimator.needs_greedy]
 GROUPED = ["rloo", "grpo", "dr-grpo"]  # read the rewards of one article; the other of SAMPLED those of an update
+
+
+def credit_of(estimator, normalisation, **options):
+    return estimators.Credit(tiny.objective(estimator=estimator, normalisation=normalisation, **options), 8)
+
+
 # rewards on a grid: what differs, differs by more than rounding
 REWARDS = st.lists(st.integers(-100, 100).map(lambda n: n / 100), min_size=2, max_size=6)
 
@@ -103,7 +110,8 @@ def test_groups_of_equal_rewards_are_zero_groups_among_others_and_are_skipped(va
     rewards = np.concatenate([other, equal, other])
     zero = np.array([False, *[True] * len(equal), False])
     for name in [*GROUPED, "reinforce++-baseline"]:
-        found, weights = estimators.Credit(name, "sum", skip_zero_groups=True)(Earned(rewards, np.ones(rewards.shape)))
+        credit = credit_of(name, "sum", skip_zero_groups=True)
+        found, weights = credit(Earned(rewards, np.ones(rewards.shape)))
         np.testing.assert_array_equal(estimators.teaches(found), ~zero, err_msg=name)
         assert not np.nan_to_num(found[zero]).any()
         assert not weights[zero].any()
@@ -220,7 +228,7 @@ def test_articles_that_teach_nothing_leave_the_loss_and_its_divisor(normalisatio
     lengths, log_prob = np.array([[2, 4], [30, 3], [6, 50], [5, 1]]), -(np.arange(1.0, 9).reshape(4, 2) ** 2)
 
     def loss(rows, skip):
-        credit = estimators.Credit("grpo", normalisation, 8.0, skip_zero_groups=skip)
+        credit = credit_of("grpo", normalisation, skip_zero_groups=skip)
         advantages, weights = credit(Earned(rewards[rows], lengths[rows]))
         return -(weights * np.nan_to_num(advantages) * log_prob[rows]).mean()
 
@@ -236,10 +244,10 @@ def test_articles_that_teach_nothing_leave_the_loss_and_its_divisor(normalisatio
 def test_the_constant_control_gives_every_sample_the_same_advantage_whatever_it_earned(estimator):
     rewards, greedy, lengths = np.array([[0.5, 0.5], [NAN, 0.1]]), np.array([0.5, NAN]), np.array([[1, 2], [3, 4]])
     earned = Earned(rewards, lengths, greedy)
-    credit = estimators.Credit(estimator, "sum", scale=5.0, constant=-0.3)
+    credit = credit_of(estimator, "sum", reward_scale=5.0, control="constant", control_advantage=-0.3)
     found, weights = credit(earned)
     np.testing.assert_array_equal(found, np.full((2, 2), -0.3))
-    np.testing.assert_array_equal(weights, estimators.Credit(estimator, "sum")(earned)[1])
+    np.testing.assert_array_equal(weights, credit_of(estimator, "sum")(earned)[1])
 
 
 @pytest.mark.parametrize("seed", range(5))

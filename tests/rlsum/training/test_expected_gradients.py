@@ -59,7 +59,7 @@ def expected_gradient(world, normalisation, advantages, samples=1, clip=None):
     scaled = (advantages * p * len(ids))[None]
     weights = expected_weights(normalisation, lengths, p, samples)[None]
     rollout = Rollout(Tokens(ids, log_prob.detach()), estimators.Earned(scaled, lengths[None]), scaled, weights)
-    loss, _ = PolicyGradient(clip=clip)(log_prob, rollout)
+    loss, _ = PolicyGradient(tiny.objective(clip=clip))(log_prob, rollout)
     return -gradient(model, loss)
 
 

@@ -71,7 +71,8 @@ class World:
             np.zeros(chosen.shape), p * len(rows) / samples, self.start[rows],
             old_log_prob=None if old is None else old[rows],
         )  # fmt: skip
-        loss, log = PolicyGradient(kl=1.0, kl_estimator=estimator, **options)(self.log_prob[rows], rollout)
+        objective = tiny.objective(kl=1.0, kl_estimator=estimator, **options)
+        loss, log = PolicyGradient(objective)(self.log_prob[rows], rollout)
         return self.gradient(loss), log
 
 

@@ -13,7 +13,7 @@ from rlsum.models.sampling import Drawn
 from rlsum.models.summarizer import Tokens
 from rlsum.training import estimators
 from rlsum.training.estimators import Credit, Earned
-from rlsum.training.reward_losses import BestOfN, MinimumRisk, PolicyGradient, Ranking
+from rlsum.training.reward_losses import REWARD_LOSSES
 from rlsum.training.steps import BufferedStep
 from rlsum.training.update import MixedStep, MLEStep, Rollout, StepResult
 
@@ -26,16 +26,22 @@ LOG_PROB = torch.tensor([[-1.0, -2.0, 0.0], [-1.0, -1.0, -1.0], [-2.0, -1.0, -3.
 LENGTHS = np.array([[2, 3], [3, 2]])
 
 
-WITHOUT_ADVANTAGES = {"ranking": Ranking(margin=9.0), "minimum-risk": MinimumRisk(), "best-of-n": BestOfN()}
+WITHOUT_ADVANTAGES = {"ranking": {"margin": 9.0}, "minimum-risk": {}, "best-of-n": {}}
+
+
+def loss_of(kind="mixed", **options):
+    return REWARD_LOSSES[kind](tiny.objective(kind, **options))
 
 
 def objective(name, **options):
-    return WITHOUT_ADVANTAGES.get(name) or PolicyGradient(**options)
+    """The loss of an estimator, or of a kind without advantages."""
+    return loss_of(name, **WITHOUT_ADVANTAGES[name]) if name in WITHOUT_ADVANTAGES else loss_of(**options)
 
 
 def rollout(rewards, name="rloo", start=None, drawn=LOG_PROB, scale=1.0, normalisation="sequence"):
     rewards, greedy = np.array(rewards, dtype=np.float64), np.full(len(rewards), 0.5)
-    credit = Credit("rloo" if name in WITHOUT_ADVANTAGES else name, normalisation, 10, scale)
+    estimator = "rloo" if name in WITHOUT_ADVANTAGES else name
+    credit = Credit(tiny.objective(estimator=estimator, normalisation=normalisation, reward_scale=scale), 10)
     earned = Earned(rewards, LENGTHS, greedy)
     return Rollout(Tokens(IDS, drawn), earned, *credit(earned), start, old_log_prob=drawn)
 
@@ -89,7 +95,7 @@ def test_what_a_token_counts_under_every_normalisation_and_estimator(name, norma
 
 def test_by_hand():
     given = rollout([[0.9, 0.4], [0.1, 0.2]], scale=2.0, normalisation="sum")
-    loss, log, _ = learnt(PolicyGradient(), given)
+    loss, log, _ = learnt(loss_of(), given)
     advantage = [1.0, -1.0, -0.2, 0.2]
     expected = -sum(a * p for a, p in zip(advantage, LOG_PROB.sum(1).tolist(), strict=True)) / 4
     assert loss.item() == pytest.approx(expected)
@@ -133,19 +139,19 @@ def test_rows_wider_than_the_samples_change_nothing():
     """Beside longer references, the samples' rows are padded."""
     wide = torch.nn.functional.pad(LOG_PROB, (0, 4))
     losses = [objective("grpo", clip=0.2, kl=0.1), objective("grpo", clip=0.2, ratio="sequence")]
-    for rl in (*losses, *WITHOUT_ADVANTAGES.values()):
+    for rl in (*losses, *map(objective, WITHOUT_ADVANTAGES)):
         given = rollout([[0.9, 0.1], [0.3, 0.4]], "grpo", LOG_PROB * 1.1, LOG_PROB * 0.9)
         assert learnt(rl, given)[0].item() == pytest.approx(learnt(rl, given, wide)[0].item())
 
 
 def test_the_share_of_pairs_that_are_ranked_right():
-    log = learnt(Ranking(), rollout([[0.9, 0.1], [0.1, 0.9]]))[1]  # means of log p: -1.5, -1; -2, -0.5
+    log = learnt(loss_of("ranking"), rollout([[0.9, 0.1], [0.1, 0.9]]))[1]  # means of log p: -1.5, -1; -2, -0.5
     assert log["ranked_right"] == 0.5
-    assert np.isnan(learnt(Ranking(), rollout([[0.1, 0.1]] * 2))[1]["ranked_right"])
+    assert np.isnan(learnt(loss_of("ranking"), rollout([[0.1, 0.1]] * 2))[1]["ranked_right"])
 
 
 def test_the_best_sample_is_what_best_of_n_learns():
-    loss, log, gain = learnt(BestOfN("sum"), rollout([[0.9, 0.1], [NAN, 0.2]]))
+    loss, log, gain = learnt(loss_of("best-of-n", length="sum"), rollout([[0.9, 0.1], [NAN, 0.2]]))
     assert loss.item() == 3.0 / 2  # of two articles; the second has nothing to compare
     assert gain.tolist() == [[0.5, 0.5, 0.0], *[[0.0] * 3] * 3]
     assert (log["best_reward"], log["undefined_rewards"], log["zero_groups"]) == (pytest.approx(0.55), 0.25, 0.5)
@@ -156,7 +162,8 @@ def test_the_risk_counts_equal_samples_once(length):
     ids = torch.tensor([[4, EOS, PAD], [5, 6, EOS], [4, EOS, PAD]])
     log_prob = torch.tensor([[-1.0, -2.0, 0.0], [-1.0, -1.0, -0.5], [-1.0, -2.0, 0.0]])
     lengths, rewards = np.array([[2, 3, 2]]), np.array([[0.9, 0.1, 0.9]])
-    loss, log = MinimumRisk(2.0, length, 5.0)(log_prob, Rollout(Tokens(ids, log_prob), Earned(rewards, lengths)))
+    risk = loss_of("minimum-risk", sharpness=2.0, length=length, reward_scale=5.0)
+    loss, log = risk(log_prob, Rollout(Tokens(ids, log_prob), Earned(rewards, lengths)))
     scores = np.array([-3.0, -2.5]) / (np.array([2, 3]) if length == "mean" else 1)
     q = np.exp(2 * scores) / np.exp(2 * scores).sum()
     assert loss.item() == pytest.approx(-5 * (q @ [0.9, 0.1] - rewards.mean()), rel=1e-5)
@@ -166,7 +173,7 @@ def test_the_risk_counts_equal_samples_once(length):
 @pytest.mark.parametrize(("high", "outside"), [(None, 1.0), (0.7, 0.0)])
 def test_the_range_above_one_may_be_wider(high, outside):
     drawn = LOG_PROB - 0.5 * (LOG_PROB < 0)  # ratios of 1.65
-    _, log, gain = learnt(PolicyGradient(clip=0.2, clip_high=high), rollout([[0.9, 0.1]] * 2, drawn=drawn))
+    _, log, gain = learnt(loss_of(clip=0.2, clip_high=high), rollout([[0.9, 0.1]] * 2, drawn=drawn))
     assert log["ratio_outside"] == outside
     assert bool(gain[0].any()) == (high is not None)
 
@@ -174,7 +181,7 @@ def test_the_range_above_one_may_be_wider(high, outside):
 def test_the_ratio_of_a_sequence_clips_it_as_a_whole():
     drawn = LOG_PROB - torch.tensor([[0.9, 0.0, 0.0], [0.0] * 3, [0.0] * 3, [0.0] * 3])  # one token of the first sample
     given = rollout([[0.9, 0.1]] * 2, drawn=drawn)
-    by_token, by_sequence = (learnt(PolicyGradient(clip=0.2, ratio=ratio), given) for ratio in ("token", "sequence"))
+    by_token, by_sequence = (learnt(loss_of(clip=0.2, ratio=ratio), given) for ratio in ("token", "sequence"))
     assert (by_token[2][0] != 0).tolist() == [False, True, False]
     assert not by_sequence[2][0].any()
     assert (by_token[1]["ratio_outside"], by_sequence[1]["ratio_outside"]) == (pytest.approx(0.1), pytest.approx(0.2))
@@ -184,9 +191,9 @@ def test_the_ratio_of_a_sequence_clips_it_as_a_whole():
 
 
 def mixed(model, reward, samples, max_length, estimator="rloo", **options):
-    credit = Credit(estimator, "token")
+    credit = Credit(tiny.objective(estimator=estimator, normalisation="token"), max_length)
     sampling = Sampling(max_length=max_length)
-    return MixedStep(model, reward, lambda _: 1.0, samples, sampling, PolicyGradient(), MLEStep(), credit, **options)
+    return MixedStep(model, reward, lambda _: 1.0, samples, sampling, loss_of(), MLEStep(), credit, **options)
 
 
 def test_without_a_greedy_baseline_nothing_greedy_is_decoded_or_rewarded():
@@ -246,7 +253,7 @@ def test_samples_are_drawn_once_for_several_updates_and_for_each_batch():
 
         gamma, made = staticmethod(lambda number: float(number != 6)), 0
 
-        def rollouts(self, number, batches):
+        def rollouts(self, number, batches, divide):
             self.made += 1
             return [Rollout(self.made, place) for place, _ in enumerate(batches)]
 

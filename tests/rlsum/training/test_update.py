@@ -55,8 +55,8 @@ class Scripted:
 
 def step(reward, gamma=1.0, samples=1, scale=1.0, length="mean", coverage_weight=0.0, max_length=8, on_samples=False):
     """A self-critical step as a function of (model, policy, batch)."""
-    rl, mle = PolicyGradient(), MLEStep(length, coverage_weight)
-    credit = Credit("self-critical", {"mean": "sequence", "sum": "sum"}[length], scale=scale)
+    objective = tiny.objective(normalisation={"mean": "sequence", "sum": "sum"}[length], reward_scale=scale)
+    rl, mle, credit = PolicyGradient(objective), MLEStep(length, coverage_weight), Credit(objective, max_length)
 
     def result(model, policy, batch):
         mixed = MixedStep(
@@ -337,9 +337,10 @@ def test_scoring_while_drawing_changes_neither_loss_nor_gradient_nor_log(gamma, 
     model, batch = tiny.copier(coverage=coverage), tiny.batch()
     results = []
     for together in (False, True):
+        objective = tiny.objective(estimator=estimator, normalisation="sequence", clip=0.2, kl=0.1)
         mixed = MixedStep(
-            model, tiny.Overlap(), lambda _: gamma, 3, Sampling(max_length=8), PolicyGradient(clip=0.2, kl=0.1),
-            MLEStep(coverage_weight=0.7 * coverage), Credit(estimator, "sequence"), coverage, start=model,
+            model, tiny.Overlap(), lambda _: gamma, 3, Sampling(max_length=8), PolicyGradient(objective),
+            MLEStep(coverage_weight=0.7 * coverage), Credit(objective, 8), coverage, start=model,
             score_while_drawing=together,
         )  # fmt: skip
         torch.manual_seed(3)
@@ -358,8 +359,9 @@ def test_scoring_while_drawing_changes_neither_loss_nor_gradient_nor_log(gamma, 
 def test_an_update_of_several_batches_keeps_no_graph():
     """All rollouts of an update are made before its first loss: their graphs would be in memory together."""
     model, batch = tiny.copier(), tiny.batch()
+    objective = tiny.objective(estimator="rloo")
     mixed = MixedStep(
-        model, tiny.Overlap(), lambda _: 1.0, 2, Sampling(max_length=8), PolicyGradient(), MLEStep(),
-        Credit("rloo", "sequence"), score_while_drawing=True,
+        model, tiny.Overlap(), lambda _: 1.0, 2, Sampling(max_length=8), PolicyGradient(objective), MLEStep(),
+        Credit(objective, 8), score_while_drawing=True,
     )  # fmt: skip
     assert [part.scored for part in mixed.rollouts(0, [batch, batch])] == [None, None]

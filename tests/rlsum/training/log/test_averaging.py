@@ -99,12 +99,13 @@ def test_a_number_is_a_float_and_goes_to_other_processes_and_files_with_its_part
 # ---- what a step logs ---------------------------------------------------------------------------------------------
 
 
-def logs(sizes, **objective):
+def logs(sizes, loss=PolicyGradient):
     """The log of each of the batches of ``sizes`` articles, which have the same samples."""
     model, sampling = tiny.copier(coverage=True), Sampling(max_length=6)
+    objective = tiny.objective(estimator="grpo", normalisation="token", clip=0.2, kl=0.1)
     step = MixedStep(
-        model, Reward(), lambda number: 0.9, 3, sampling, objective.get("rl", PolicyGradient(clip=0.2, kl=0.1)),
-        MLEStep(coverage_weight=1.0), estimators.Credit("grpo", "token"), coverage_on_samples=True,
+        model, Reward(), lambda number: 0.9, 3, sampling, loss(objective),
+        MLEStep(coverage_weight=1.0), estimators.Credit(objective, 6), coverage_on_samples=True,
         start=tiny.model(seed=3, coverage=True),
     )  # fmt: skip
     pairs = tiny.stories(sum(sizes))
@@ -112,7 +113,7 @@ def logs(sizes, **objective):
     (whole,) = step.rollouts(0, [tiny.batch(pairs)])
     with torch.no_grad():  # since it has drawn them the policy has changed
         model.word_out.weight.mul_(1.5)
-    rollouts = divided([whole], sizes, 0) if len(sizes) > 1 else [whole]
+    rollouts = step.credited(divided([whole], sizes, 0)) if len(sizes) > 1 else [whole]
     starts = np.cumsum([0, *sizes])
     batches = [tiny.batch(pairs[i:j]) for i, j in pairwise(starts)]
     return [step.loss(0, model, batch, rollout).log for batch, rollout in zip(batches, rollouts, strict=True)]
@@ -126,15 +127,15 @@ class Reward(tiny.Overlap):
         return np.where([len(text) % 3 == 0 for text in candidates], NAN, scores)
 
 
-@pytest.mark.parametrize("rl", [PolicyGradient(clip=0.2, kl=0.1), Ranking()])
-def test_every_number_of_a_step_is_the_same_from_one_process_two_and_several_batches(rl):
+@pytest.mark.parametrize("loss", [PolicyGradient, Ranking])
+def test_every_number_of_a_step_is_the_same_from_one_process_two_and_several_batches(loss):
     """A number is put together by what it is of: a copy under another name comes out the same."""
-    renamed = [{f"copy of {name}": number for name, number in log.items()} | log for log in logs([2, 5, 1], rl=rl)]
-    (whole,) = logs([8], rl=rl)
+    renamed = [{f"copy of {name}": number for name, number in log.items()} | log for log in logs([2, 5, 1], loss)]
+    (whole,) = logs([8], loss)
     assert all(isinstance(number, Logged) for number in whole.values())
     one = line_of([whole])
     several = line_of(renamed)
-    assert {"kl", "ratio_outside"} <= one.keys() or isinstance(rl, Ranking)
+    assert {"kl", "ratio_outside"} <= one.keys() or loss is Ranking
     for line in (several, line_of(renamed[:1], renamed[1:]), line_of(renamed[1:], renamed[:1], [])):
         for name in [name for name in one if not field_of(name).machine]:
             assert line[name] == pytest.approx(one[name], rel=1e-5, abs=1e-6), name
