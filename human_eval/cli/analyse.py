@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +13,7 @@ from pydantic.dataclasses import dataclass
 from rich.console import Console
 
 from human_eval.cli.arguments import StudyFolder
+from human_eval.statistics.exclusion import ExclusionRules
 from rlsum.cli.options import Overwrite, expanded
 from rlsum.errors import UserError
 from rlsum.files import check_folder
@@ -34,10 +37,6 @@ class Analysing:
     """criterion fixed beforehand; default: none, one family"""
     alpha: float | None = None
     """significance level; default: .05"""
-    max_failed: float | None = None
-    """exclude judges who failed more than this share of checks; default: as `build` states"""
-    min_seconds: float | None = None
-    """exclude judges whose median time per task is below this; default: 0, nobody"""
     resamples: int = Field(default=10_000, ge=1)
     """resamples of intervals, sign flips of tests"""
     seed: int = Field(default=0, ge=0)
@@ -51,6 +50,8 @@ def analyse(
     judgments: Annotated[Path, typer.Argument(metavar="JUDGMENTS.jsonl", help="File that `collect` wrote.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the verdict in all formats.")],
     how: Analysing,
+    rules: ExclusionRules,
+    context: typer.Context,
     overwrite: Overwrite = False,
 ) -> None:
     """Unblind a study and report which system judges prefer, with intervals and tests.
@@ -73,7 +74,9 @@ def analyse(
     from human_eval.statistics.unblind import read_votes
 
     check_folder("out", out, FILES, overwrite)
-    settings = _settings(how)
+    names = ("primary", "alpha", *(field.name for field in fields(rules)))
+    given = [name for name in names if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"]
+    settings = _settings(how, rules, given)
     votes = read_votes(study, judgments, how.key or study)
     analysis = analyse(votes, settings, read_scores(how.scores, votes.systems) if how.scores else None)
     write_card(analysis, out)
@@ -81,18 +84,15 @@ def analyse(
     typer.echo(f"{out}: verdict.html, and the verdict as Markdown, LaTeX, CSV, JSON and PNG")
 
 
-def _settings(how: Analysing) -> AnalysisSettings:
-    """Settings from the plan, or from the options; both together are refused as ambiguous."""
+def _settings(how: Analysing, rules: ExclusionRules, given: Sequence[str]) -> AnalysisSettings:
+    """Settings from the plan, or from the options ``given``; both together are refused as ambiguous."""
     from human_eval.planning.plan import settings_of
     from human_eval.statistics.analysis import AnalysisSettings
-    from human_eval.statistics.exclusion import ExclusionRules
 
-    names = ("primary", "alpha", "max_failed", "min_seconds")
-    given: dict[str, Any] = {name: value for name in names if (value := getattr(how, name)) is not None}
     if how.plan is not None:
         if given:
             options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
             raise UserError(f"{options}: the plan sets this; leave out the option, or --plan")
         return settings_of(how.plan, how.resamples, how.seed)
-    rules = {name: given.pop(name) for name in ("max_failed", "min_seconds") if name in given}
-    return AnalysisSettings(**given, rules=ExclusionRules(**rules), resamples=how.resamples, seed=how.seed)
+    own: dict[str, Any] = {name: getattr(how, name) for name in ("primary", "alpha") if name in given}
+    return AnalysisSettings(**own, rules=rules, resamples=how.resamples, seed=how.seed)

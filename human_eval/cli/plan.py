@@ -12,6 +12,7 @@ from rich.console import Console
 
 from human_eval.answers import PAIR
 from human_eval.formatting import counted, percentage
+from human_eval.statistics.exclusion import ExclusionRules
 from rlsum.cli.options import Overwrite, expanded
 from rlsum.errors import UserError
 from rlsum.files import check_folder
@@ -63,10 +64,6 @@ class Planning:
     """primary criterion"""
     criteria: str = "non-redundancy,coherence,focus,overall"
     """all criteria, separated by commas"""
-    max_failed: float | None = None
-    """exclude judges who fail more than this share of checks; default: as `build` states"""
-    min_seconds: float = 0.0
-    """exclude judges whose median time per task is below this"""
     attrition: float = 0.0
     """share of people who begin and do not finish, or fail a training round"""
     excluded: float = 0.0
@@ -92,6 +89,7 @@ def plan(
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for plan.json, preregistration.md, power.png.")
     ],
     how: Planning,
+    rules: ExclusionRules,
     overwrite: Overwrite = False,
 ) -> None:
     """Compute how many items and judges detect a given preference, and write a pre-registration.
@@ -119,7 +117,6 @@ def plan(
     from human_eval.planning.scenarios import read_scenarios
     from human_eval.report.pictures import power_picture
     from human_eval.statistics.analysis import About
-    from human_eval.statistics.exclusion import ExclusionRules
 
     check_folder("out", out, FILES, overwrite)
     names = [name.strip() for name in how.criteria.split(",") if name.strip()]
@@ -132,7 +129,6 @@ def plan(
     if scenarios:
         assumptions, judges = scenarios[0].assumptions, scenarios[0].judges
         source = f"{scenarios[0].name}, the first of the scenarios" + (f"; {source}" if how.pilot else "")
-    rules = ExclusionRules(max_failed=how.max_failed, min_seconds=how.min_seconds)
     asked = cast(About, how.about), how.answers, how.texts
     sizes = how.primary, how.pairs, judges, how.items, how.power, how.alpha
     design = PlannedDesign(*sizes, rules, how.booklet, *asked)

@@ -4,42 +4,39 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from human_eval.design.checks import most_failures
 from human_eval.formatting import counted
 from human_eval.statistics.votes import Vote, Votes
-from rlsum.errors import UserError
 
 
 @dataclass(frozen=True)
 class ExclusionRules:
-    """Exclude judges who failed more than ``max_failed`` of at least ``min_checks`` checks (see
-    `human_eval.design.checks.passed`), or whose median time per task is below ``min_seconds``; 0 excludes nobody.
-    ``max_failed``: None for the number of `most_failures`, which a careful judge seldom exceeds.
+    """Which judges are left out. The fields are options of `plan` and `analyse`.
 
-    Raises UserError for values out of range.
+    ``max_failed``: None for the number of `most_failures`, which a careful judge seldom exceeds (see
+    `human_eval.design.checks.passed`). Raises pydantic's ValidationError for values out of range.
     """
 
-    max_failed: float | None = None
-    min_checks: int = 2
-    min_seconds: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.max_failed is not None and not 0 <= self.max_failed <= 1:
-            raise UserError(f"--max-failed {self.max_failed}: expected a number from 0 to 1")
-        if not self.min_seconds >= 0:
-            raise UserError(f"--min-seconds {self.min_seconds}: expected a number, 0 or more")
-        if self.min_checks < 1:
-            raise UserError(f"min_checks {self.min_checks}: expected 1 or more")
+    max_failed: float | None = Field(default=None, ge=0, le=1)
+    """exclude judges who fail more than this share of checks; default: as `build` states"""
+    min_checks: int = Field(default=2, ge=1)
+    """a judge who answered fewer checks than this is not excluded for them"""
+    min_seconds: float = Field(default=0.0, ge=0)
+    """exclude judges whose median time per task is below this"""
 
     def in_words(self) -> str:
         """The rules as a phrase."""
         slow = f", and judges with a median time below {self.min_seconds:g} s per task" if self.min_seconds else ""
-        more = "more checks than 95% of careful judges would (of 2 to 7 checks, more than one)"
+        more, least = "more checks than 95% of careful judges would", f" of {self.min_checks} or more checks"
         if self.max_failed is not None:
-            more = f"more than {self.max_failed:.0%} of {self.min_checks} or more checks"
+            more = f"more than {self.max_failed:.0%}{least}"
+        else:
+            more += " (of 2 to 7 checks, more than one)" if self.min_checks == 2 else least
         failed = f"judges who failed {more}"
         return f"{failed}{slow} are left out"
 

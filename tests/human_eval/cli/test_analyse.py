@@ -88,7 +88,8 @@ def test_the_verdict_stands_in_the_way_of_another(rlsum, study, judgments, tmp_p
         (("--plan", "none.json", "--primary", "overall"), "--primary: the plan sets this"),
         (("--max-failed", "2"), "--max-failed 2.0"),
         (("--alpha", "0"), "--alpha 0.0: expected a number between 0 and 1"),
-        (("--max-failed", "nan"), "--max-failed nan"),
+        (("--max-failed", "nan"), "'--max-failed': Input should be"),
+        (("--plan", "none.json", "--min-seconds", "0"), "--min-seconds: the plan sets this"),
         (("--key", "none.json"), "none.json: cannot be read"),
         (("--scores", "none.jsonl"), "none.jsonl"),
     ],
@@ -113,8 +114,8 @@ def test_no_judgments(rlsum, study, tmp_path):
     [
         (("--primary", "style"), "--primary style: not one of --criteria"),
         (("--ties", "0.2", "--pilot", "results.json"), "--pilot already gives them"),
-        (("--max-failed", "7"), "--max-failed 7.0: expected a number from 0 to 1"),
-        (("--min-seconds", "-1"), "--min-seconds -1.0: expected a number, 0 or more"),
+        (("--max-failed", "7"), "--max-failed 7.0: must be less than or equal to 1"),
+        (("--min-seconds", "-1"), "'--min-seconds': Input should be greater than or equal to 0"),
         (("--preference", "0.4"), "--preference 0.4"),
     ],
 )

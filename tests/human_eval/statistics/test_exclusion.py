@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 from votes import study_of, votes_of
 
 from human_eval.statistics.exclusion import ExclusionRules, excluded
 from human_eval.statistics.votes import CheckResult
-from rlsum.errors import UserError
 
 
 def checks(judge, *failed):
@@ -36,5 +36,25 @@ def test_rules_leave_out_whom_they_say_and_give_the_reason():
 
 @pytest.mark.parametrize("wrong", [{"max_failed": 1.5}, {"min_checks": 0}, {"min_seconds": float("nan")}])
 def test_rules_that_make_no_sense(wrong):
-    with pytest.raises(UserError, match=next(iter(wrong)).replace("_", "[-_]")):
+    with pytest.raises(ValidationError, match=next(iter(wrong))):
         ExclusionRules(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ({}, "would (of 2 to 7 checks, more than one) are left out"),
+        ({"min_checks": 4}, "would of 4 or more checks are left out"),
+        (
+            {"max_failed": 0.4, "min_seconds": 3},
+            "40% of 2 or more checks, and judges with a median time below 3 s",
+        ),
+    ],
+)
+def test_rules_in_words(rules, said):
+    assert said in ExclusionRules(**rules).in_words()
+
+
+def test_judges_with_few_checks_stay():
+    votes = study_of(votes_of(np.ones((4, 1))), checks=checks("judge0", True, True))
+    assert [len(excluded(votes, ExclusionRules(min_checks=least))) for least in (2, 3)] == [1, 0]
