@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,16 +171,15 @@ class ResponseStore:
                 shown = connection.execute(query, form).fetchone() or (now,)
         return cast(float, shown[0])
 
-    def record(
-        self, judge: str, task: str, revision: int, answers: Mapping[str, str], comment: str, seconds: float
-    ) -> None:
+    def record(self, given: Response, revision: int) -> None:
         """Record a response. It is on disk when this returns. Recording the same response again changes nothing.
 
-        ``revision`` is 0 for the first response to a task and increases by one with each change.
-        Raises Refused if the study is closed or another judge has the booklet now, Conflict if this revision exists
-        with other answers or is not the next one.
+        Its time is that of recording. ``revision`` is 0 for the first response to a task and increases by one with each
+        change. Raises Refused if the study is closed or another judge has the booklet now, Conflict if this revision
+        exists with other answers or is not the next one.
         """
-        written = json.dumps(dict(sorted(answers.items())), ensure_ascii=False)
+        judge, task, comment = given.judge, given.task, given.comment
+        written = json.dumps(dict(sorted(given.answers.items())), ensure_ascii=False)
         with self._database.writing() as connection:
             query = "SELECT revision, answers, comment FROM answers WHERE judge = ? AND task = ?"
             known = {row[0]: row[1:] for row in connection.execute(query, (judge, task))}
@@ -196,7 +195,7 @@ class ResponseStore:
             holder = connection.execute("SELECT judge FROM loans WHERE booklet = ?", (booklet,)).fetchone()
             if not revision and (holder is None or holder[0] != judge):
                 raise Refused("Another judge has taken over this work. Your last answer was not recorded.")
-            row = (judge, task, revision, written, comment, seconds, self._now())
+            row = (judge, task, revision, written, comment, given.seconds, self._now())
             connection.execute(f"INSERT INTO answers ({ANSWER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
             self._touch(connection, judge)
 

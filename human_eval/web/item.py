@@ -127,6 +127,11 @@ class ItemPage:
         task, revision = shown.subject[0], int(shown.subject[1])
         return Sent(visitor, task, revision, self.entered(given, shown, task), shown.at)
 
+    async def judgment(self, sent: Sent) -> Judgment:
+        """What is recorded of a form without a problem."""
+        answers, seconds = self.answers(sent.entered, sent.task), await self.seconds(sent)
+        return Judgment(self._study.id, sent.task, sent.visitor.name, answers, sent.entered.comment, seconds)
+
     async def seconds(self, sent: Sent) -> float:
         """The seconds since the form was shown first; the clock may have been set back."""
         first = await run_in_threadpool(self._site.store.show, sent.visitor.name, sent.task, sent.revision)

@@ -180,13 +180,12 @@ class Judging:
     async def submit(self, request: Request) -> Response:
         """Record a response. The redirect confirms that it is on disk."""
         sent = await self._items.sent(request, "item")
-        visitor, task, entered = sent.visitor, sent.task, sent.entered
-        if entered.problem:
-            return self._item(visitor, await self._progress(visitor), task, sent.revision, entered)
-        answers, seconds = self._items.answers(entered, task), await self._items.seconds(sent)
-        record = (visitor.name, task, sent.revision, answers, entered.comment, seconds)
+        if sent.entered.problem:
+            progress = await self._progress(sent.visitor)
+            return self._item(sent.visitor, progress, sent.task, sent.revision, sent.entered)
+        judgment = await self._items.judgment(sent)
         try:
-            await run_in_threadpool(self._store.record, *record)
+            await run_in_threadpool(self._store.record, judgment, sent.revision)
         except Conflict as error:
             return message("Already answered", str(error), 409, "/item", "Continue", interface=self._words)
         except Refused as error:

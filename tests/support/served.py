@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import unescape
 
+from human_eval.collection.responses import Response
 from human_eval.collection.store import ResponseStore
 from human_eval.study import Criterion, PracticeTask, Study, StudyKey, Task, TaskKey, Training
 
@@ -59,6 +60,11 @@ def make_key(study, systems=("alpha-system", "beta-system"), checks=None):
         sides = systems if task.booklet % 2 == 0 else systems[::-1]
         tasks[task.id] = TaskKey(systems, *sides, kind=kind, expected=expected)
     return StudyKey(study.id, 0, systems, None, {item: item for item in study.articles}, tasks)
+
+
+def given(judge: str, task: str, answers: dict[str, str], comment: str, seconds: float) -> Response:
+    """What the page makes of a form that a judge sent."""
+    return Response("study", task, judge, answers, comment, seconds)
 
 
 def make_store(path, study, **options):

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 from privileges import public_folder, without_privileges
-from served import make_store, make_study
+from served import given, make_store, make_study
 
 from human_eval.collection.database import back_up, read_database
 from human_eval.collection.store import ResponseStore
@@ -25,7 +25,7 @@ def study():
 def store(tmp_path, study):
     opened = make_store(tmp_path, study)
     opened.claim("anna")
-    opened.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    opened.record(given("anna", "t0-0", ANSWERS, "", 4.0), 0)
     yield opened
     opened.close()
 
@@ -85,13 +85,13 @@ def test_nothing_is_acknowledged_after_the_file_was_removed_or_replaced(tmp_path
         (tmp_path / "other").rename(path)
     for _ in range(2):
         with pytest.raises(sqlite3.OperationalError, match="removed or replaced"):
-            store.record("anna", "t0-1", 0, ANSWERS, "", 4.0)
+            store.record(given("anna", "t0-1", ANSWERS, "", 4.0), 0)
 
 
 def test_a_backup_is_one_file_for_its_owner_that_goes_on_where_the_study_was(tmp_path, study, store):
     copy = tmp_path / "backup.sqlite"
     assert back_up(tmp_path / "judging.sqlite", study, copy) == 1
-    store.record("anna", "t0-1", 0, ANSWERS, "", 4.0)
+    store.record(given("anna", "t0-1", ANSWERS, "", 4.0), 0)
     assert len(read_database(copy, study)) == 1
     assert back_up(tmp_path / "judging.sqlite", study, copy) == 2
     assert sorted(path.name for path in tmp_path.glob("*backup*")) == ["backup.sqlite"]

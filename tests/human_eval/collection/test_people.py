@@ -3,7 +3,7 @@
 from contextlib import closing
 
 import pytest
-from served import Clock, make_store, make_study
+from served import Clock, given, make_store, make_study
 
 from human_eval.collection.store import Refused
 
@@ -19,7 +19,7 @@ def store(tmp_path):
 def begun(store, judge):
     store.people.enrol(judge, {"age": f"forty-two of {judge}"}, "phone")
     store.claim(judge)
-    store.record(judge, "t0-0", 0, ANSWERS, f"comment of {judge}", 4.0)
+    store.record(given(judge, "t0-0", ANSWERS, f"comment of {judge}", 4.0), 0)
 
 
 def test_a_person_is_what_they_told_and_did(store):
@@ -52,7 +52,7 @@ def test_who_is_banned_keeps_the_answers_and_gives_none(store):
     assert len(store.responses()) == 1
     for task, revision in (("t0-1", 0), ("t0-0", 1)):
         with pytest.raises(Refused, match="do not take part"):
-            store.record("anna", task, revision, {**ANSWERS, "focus": "right"}, "", 1.0)
+            store.record(given("anna", task, {**ANSWERS, "focus": "right"}, "", 1.0), revision)
     assert store.claim("ben")
     assert store.progress("ben").open == ("t0-1", "t0-2")
     store.people.admit("anna")

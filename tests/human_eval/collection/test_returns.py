@@ -5,6 +5,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+from served import given
 from studies import study
 
 from human_eval.collection.database import read_database
@@ -169,7 +170,7 @@ def test_a_damaged_row_of_the_database_is_one_reject(tmp_path, damage):
     with closing(ResponseStore(path, BLIND)) as store:
         store.claim("ann")
         for task in store.progress("ann").open[:2]:
-            store.record("ann", task, 0, dict.fromkeys(NAMES, "left"), "", 1.0)
+            store.record(given("ann", task, dict.fromkeys(NAMES, "left"), "", 1.0), 0)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"UPDATE answers SET {damage} WHERE id = 1")
         connection.commit()

@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from served import Clock, make_store, make_study
+from served import Clock, given, make_store, make_study
 
 from human_eval.collection.database import read_database
 from human_eval.collection.store import Conflict, Refused, ResponseStore
@@ -47,7 +47,7 @@ def annas(store):
 @pytest.fixture
 def answered(annas):
     """A store with one answer of hers."""
-    annas.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    annas.record(given("anna", "t0-0", ANSWERS, "", 4.0), 0)
     return annas
 
 
@@ -63,7 +63,7 @@ def test_a_name_is_for_one_judge_whatever_its_case(store):
 def test_a_judge_goes_through_a_booklet_in_order(store):
     assert store.claim("anna")
     assert store.progress("anna").open == ("t0-0", "t0-1", "t0-2")
-    store.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    store.record(given("anna", "t0-0", ANSWERS, "", 4.0), 0)
     assert store.progress("anna").open == ("t0-1", "t0-2")
     assert store.progress("anna").done == ("t0-0",)
 
@@ -74,7 +74,7 @@ def test_what_was_answered_stands_in_the_order_of_answering_whatever_tasks_are_c
         store.claim("anna")
         for task in ("z0", "m0", "a0"):
             assert store.progress("anna").open[0] == task
-            store.record("anna", task, 0, ANSWERS, "", 1.0)
+            store.record(given("anna", task, ANSWERS, "", 1.0), 0)
             assert store.progress("anna").done[-1] == task
         assert [found.task for found in store.responses()] == ["z0", "m0", "a0"]
 
@@ -87,21 +87,21 @@ def test_each_judge_has_a_booklet_of_their_own_and_there_are_no_more_than_bookle
 
 def test_an_answer_sent_twice_counts_once(annas):
     for _ in range(3):
-        annas.record("anna", "t0-0", 0, ANSWERS, "why not", 4.0)
+        annas.record(given("anna", "t0-0", ANSWERS, "why not", 4.0), 0)
     assert len(annas.responses()) == 1
 
 
 def test_other_answers_to_the_same_revision_are_a_conflict_and_change_nothing(answered):
     with pytest.raises(Conflict):
-        answered.record("anna", "t0-0", 0, {**ANSWERS, "focus": "right"}, "", 4.0)
+        answered.record(given("anna", "t0-0", {**ANSWERS, "focus": "right"}, "", 4.0), 0)
     with pytest.raises(Conflict):
-        answered.record("anna", "t0-0", 2, ANSWERS, "", 4.0)
+        answered.record(given("anna", "t0-0", ANSWERS, "", 4.0), 2)
     assert answered.latest("anna", "t0-0")[0].answers == ANSWERS
 
 
 def test_a_change_replaces_the_answer_and_adds_to_its_time(answered, clock):
     clock.at += 60
-    answered.record("anna", "t0-0", 1, {**ANSWERS, "overall": "right"}, "better", 3.5)
+    answered.record(given("anna", "t0-0", {**ANSWERS, "overall": "right"}, "better", 3.5), 1)
     (found,) = answered.responses()
     assert (found.answers, found.comment, found.seconds) == ({"focus": "left", "overall": "right"}, "better", 7.5)
     assert found.submitted == "2023-11-14T22:14:20+00:00"
@@ -109,21 +109,21 @@ def test_a_change_replaces_the_answer_and_adds_to_its_time(answered, clock):
 
 
 def test_an_old_form_sent_again_after_a_change_changes_nothing(answered):
-    answered.record("anna", "t0-0", 1, {**ANSWERS, "focus": "right"}, "", 4.0)
-    answered.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    answered.record(given("anna", "t0-0", {**ANSWERS, "focus": "right"}, "", 4.0), 1)
+    answered.record(given("anna", "t0-0", ANSWERS, "", 4.0), 0)
     assert answered.latest("anna", "t0-0")[0].answers["focus"] == "right"
 
 
 def test_a_loan_that_ran_out_goes_to_who_asks_with_what_is_open(annas, clock):
     annas.claim("ben")
-    annas.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    annas.record(given("anna", "t0-0", ANSWERS, "", 4.0), 0)
     clock.at += 99
     assert not annas.claim("chris")
     clock.at += 2
     assert annas.claim("chris")
     assert annas.progress("chris").open == ("t0-1", "t0-2")  # anna was silent longest... her loan began with her answer
     with pytest.raises(Refused, match="Another judge"):
-        annas.record("anna", "t0-1", 0, ANSWERS, "", 4.0)
+        annas.record(given("anna", "t0-1", ANSWERS, "", 4.0), 0)
     assert annas.progress("anna").open == ()
     assert not annas.claim("anna")
     assert [found.task for found in annas.responses()] == ["t0-0"]
@@ -131,7 +131,7 @@ def test_a_loan_that_ran_out_goes_to_who_asks_with_what_is_open(annas, clock):
 
 def test_a_loan_that_ran_out_stays_while_nobody_asks(annas, clock):
     clock.at += 1_000
-    annas.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    annas.record(given("anna", "t0-0", ANSWERS, "", 4.0), 0)
     assert annas.loans()[0].until == clock.at + 100
 
 
@@ -168,24 +168,24 @@ def test_a_finished_booklet_is_never_given_away(store, study, clock):
     for judge, booklet in (("anna", 0), ("ben", 1)):
         store.claim(judge)
         for task in study.booklets[booklet]:
-            store.record(judge, task.id, 0, ANSWERS, "", 1.0)
+            store.record(given(judge, task.id, ANSWERS, "", 1.0), 0)
     clock.at += 1_000
     assert not store.claim("chris")
 
 
 def test_paused_takes_what_was_shown_and_closed_takes_nothing(annas):
     annas.set_state("paused")
-    annas.record("anna", "t0-0", 0, ANSWERS, "", 4.0)
+    annas.record(given("anna", "t0-0", ANSWERS, "", 4.0), 0)
     annas.set_state("closed")
     with pytest.raises(Refused, match="closed"):
-        annas.record("anna", "t0-1", 0, ANSWERS, "", 4.0)
+        annas.record(given("anna", "t0-1", ANSWERS, "", 4.0), 0)
     with pytest.raises(Refused, match="closed"):
-        annas.record("anna", "t0-0", 1, {**ANSWERS, "focus": "right"}, "", 4.0)
+        annas.record(given("anna", "t0-0", {**ANSWERS, "focus": "right"}, "", 4.0), 1)
     assert len(annas.responses()) == 1
 
 
 def test_all_is_there_after_opening_again(tmp_path, study, annas):
-    annas.record("anna", "t0-0", 0, ANSWERS, "ünï\u202ecode", 4.0)
+    annas.record(given("anna", "t0-0", ANSWERS, "ünï\u202ecode", 4.0), 0)
     annas.set_state("paused")
     again = make_store(tmp_path, study)
     assert again.responses() == annas.responses()
@@ -245,7 +245,7 @@ def test_many_threads_and_two_processes_of_one_file_lend_each_booklet_once(tmp_p
             return
         while tasks := mine.progress(name).open:
             for _ in range(2):
-                mine.record(name, tasks[0], 0, ANSWERS, "", 1.0)
+                mine.record(given(name, tasks[0], ANSWERS, "", 1.0), 0)
 
     threads = [threading.Thread(target=judge, args=(number,)) for number in range(16)]
     for thread in threads:
@@ -262,11 +262,11 @@ def test_many_threads_and_two_processes_of_one_file_lend_each_booklet_once(tmp_p
 KILLED = """
 import sys; sys.path.insert(0, {support!r})
 from pathlib import Path
-from served import make_store, make_study
+from served import given, make_store, make_study
 store = make_store(Path({folder!r}), make_study(booklets=1, items=400))
 store.claim("anna")
 for task in store.progress("anna").open:
-    store.record("anna", task, 0, {{"focus": "left", "overall": "none"}}, "", 1.0)
+    store.record(given("anna", task, {{"focus": "left", "overall": "none"}}, "", 1.0), 0)
     print(task, flush=True)
 """
 
@@ -278,7 +278,7 @@ from pathlib import Path
 from served import make_store, make_study
 make_store(Path({str(tmp_path)!r}), make_study()).close()"""
     subprocess.run([sys.executable, "-c", code], check=True)
-    annas.record("anna", "t0-0", 0, ANSWERS, "", 1.0)
+    annas.record(given("anna", "t0-0", ANSWERS, "", 1.0), 0)
     code = code.replace("make_store(Path", "print(len(make_store(Path").replace(".close()", ".responses()))")
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert found.stdout.strip() == "1"
