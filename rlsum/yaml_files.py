@@ -15,6 +15,7 @@ import yaml
 
 from rlsum.errors import ConfigError
 from rlsum.files import bytes_of
+from rlsum.readers import READERS
 
 
 def read(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -152,9 +153,6 @@ def _apply(values: dict[str, Any], override: str) -> None:
 # ---- configurations of the package --------------------------------------------------------------------------------
 
 
-ROWS = (".jsonl", ".csv", ".tsv", ".xlsx", ".parquet")  # files of data
-
-
 def folder() -> Path:
     """Where they are."""
     return Path(str(resources.files("rlsum"))) / "configs"
@@ -168,7 +166,8 @@ def names() -> list[str]:
 def locate(written: str | Path) -> Path:
     """The file that ``written`` names: a path, or where there is none, a name. Raises ConfigError."""
     path = Path(written)
-    if path.exists() and path.suffix not in ROWS:
+    data = path.suffix in READERS and path.suffix != ".json"  # JSON is YAML
+    if path.exists() and not data:
         return path
     if path.exists():
         raise ConfigError(f"{path}: data, not a configuration; `rlsum init {path}` writes one for it")

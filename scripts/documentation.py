@@ -192,7 +192,7 @@ def family(name: str) -> tuple[str, str]:
 
 def readers() -> str:
     """The readers of public judgments: options, and what they say of themselves."""
-    from rlsum.judgments.registry import HUB, READERS
+    from rlsum.judgments.public import HUB, READERS
 
     lines: list[str] = []
     for name, place in READERS.items():

@@ -13,7 +13,7 @@ from annotated_types import Ge, Gt
 from numpy.typing import NDArray
 
 from rewards.errors import RewardError, Unavailable
-from rewards.lexical.words import Words, ngrams, tokenizer_of, tokenizing
+from rewards.lexical.words import Words, WordsOption, ngrams, tokenizer_of, tokenizing
 from rewards.scoring import CorpusCounts, Inputs, ReferenceReward, references_of, score_items, signature
 from rewards.text.languages import LanguageOption, language_of, splitter_of
 from rewards.text.words import nfc
@@ -153,7 +153,7 @@ def bleu_star(
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BleuStar(ReferenceReward, LanguageOption):
+class BleuStar(ReferenceReward, WordsOption):
     """BLEU*: the 2- to 4-grams of the candidate found in a reference, without single words. Range [0, 1]."""
 
     name = "bleu-star"
@@ -162,9 +162,6 @@ class BleuStar(ReferenceReward, LanguageOption):
     """an order of n-grams without a match makes the score 0 (as printed), or ends the product (stop)"""
     clip: bool = False
     """count an n-gram at most as often as it occurs in the reference"""
-    tokenizer: Words | None = None
-    """unicode: words of every script; character: letters and digits; spacy: spaCy's tokens, punctuation too; none: by
-    the language"""
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1], the best of several references; 0 for an empty candidate.

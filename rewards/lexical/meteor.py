@@ -19,10 +19,10 @@ from annotated_types import Ge, Gt, Le
 from numpy.typing import NDArray
 
 from rewards.errors import RewardError, Unavailable
-from rewards.lexical.words import Words, stemmer_for, stemming, stems, tokenizer_of, tokenizing
+from rewards.lexical.words import Words, WordsOption, stemmer_for, stemming, stems, tokenizer_of, tokenizing
 from rewards.options import takes
 from rewards.scoring import Inputs, ReferenceReward, score_items, signature
-from rewards.text.languages import LanguageOption, language_of, splitter_of
+from rewards.text.languages import language_of, splitter_of
 from rewards.text.words import REMEMBERED
 
 Stages = Literal["exact", "exact-stem", "exact-stem-synonym"]
@@ -95,14 +95,11 @@ def _synonyms(unit: str) -> frozenset[str]:
 
 
 @dataclass(kw_only=True)
-class MeteorOptions(LanguageOption):
+class MeteorOptions(WordsOption):
     """Options of METEOR."""
 
     stages: Stages | None = None
     """how words are matched; none: exact-stem where NLTK has a stemmer of the language, else exact"""
-    tokenizer: Words | None = None
-    """unicode: words of every script; character: letters and digits; spacy: spaCy's tokens, punctuation too; none: by
-    the language"""
     alpha: Annotated[float, Ge(0), Le(1)] = 0.9
     """weight of recall against precision"""
     beta: Annotated[float, Gt(0)] = 3.0

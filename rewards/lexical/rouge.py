@@ -12,11 +12,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.lexical.words import Tokenizer, ngrams, stemmer_for, stemming, tokenizer_of, tokenizing
+from rewards.lexical.words import Tokenizer, TokenizerOption, ngrams, stemmer_for, stemming, tokenizer_of, tokenizing
 from rewards.options import takes
 from rewards.scoring import HEADED, Direction, DirectionOption, Inputs, ReferenceReward, library, score_items, signature
 from rewards.text import sentences as texts
-from rewards.text.languages import Code, Language, LanguageOption, language_of, splitter_of
+from rewards.text.languages import Code, Language, language_of, splitter_of
 from rewards.text.words import REMEMBERED, words
 
 Counts = NDArray[np.float64]
@@ -261,14 +261,11 @@ class Rouge(ReferenceReward):
 
 
 @dataclass(kw_only=True)
-class RougeOptions(LanguageOption, DirectionOption):
+class RougeOptions(TokenizerOption, DirectionOption):
     """Options of ROUGE."""
 
     stemmer: bool | None = None
     """compare stems of the words; none: where NLTK has a stemmer of the language (Porter's for English)"""
-    tokenizer: Tokenizer | None = None
-    """official: runs of a-z and 0-9, as in rouge-score; unicode: words of every script; character: letters and digits;
-    none: by the language"""
 
     def __post_init__(self) -> None:
         stemmer_for("rouge", self.stemmer, self.language)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from rewards.errors import RewardError
 from rewards.scoring import library
 from rewards.text.chunks import tokens
-from rewards.text.languages import ENGLISH, Code, Language, language_of
+from rewards.text.languages import ENGLISH, Code, Language, LanguageOption, language_of
 from rewards.text.words import REMEMBERED, nfc, splitting, words
 
 Words = Literal["unicode", "character", "spacy"]
@@ -18,6 +19,24 @@ Tokenizer = Literal["official", "unicode", "character"]
 Tokens = Callable[[str], tuple[str, ...]]
 
 LATIN = re.compile("[a-z0-9]+")
+
+
+@dataclass(kw_only=True)
+class TokenizerOption(LanguageOption):
+    """The option of ROUGE."""
+
+    tokenizer: Tokenizer | None = None
+    """official: runs of a-z and 0-9, as in rouge-score; unicode: words of every script; character: letters and digits;
+    none: by the language"""
+
+
+@dataclass(kw_only=True)
+class WordsOption(LanguageOption):
+    """The option of BLEU* and METEOR."""
+
+    tokenizer: Words | None = None
+    """unicode: words of every script; character: letters and digits; spacy: spaCy's tokens, punctuation too; none: by
+    the language"""
 
 
 @lru_cache(maxsize=8)

@@ -13,6 +13,7 @@ from rich.console import Console
 from rlsum.cli.layout import COLUMNS, Layout, LowerIsBetter
 from rlsum.cli.options import expanded, listed
 from rlsum.files import check_free
+from rlsum.judgments.public import HUB, READERS
 from rlsum.pages.blocks import Bullets
 from rlsum.pages.table import Table, text_table
 from rlsum.pages.terminal import show
@@ -26,7 +27,13 @@ MANY = 8  # systems or groups to list
 @expanded
 def judgments(
     *,
-    data: Annotated[str, typer.Argument(help="A JSONL file, hf://owner/name, NAME:PATH, or NAME followed by PATH.")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A JSONL file, hf://owner/name, NAME:PATH, or NAME followed by PATH. NAME is one of "
+            f"{', '.join(name for name in READERS if name != HUB)}."
+        ),
+    ],
     path: Annotated[str | None, typer.Argument(help="The file or folder for NAME.", show_default=False)] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="JSONL to write, or .jsonl.gz.")] = None,
     score: Annotated[
@@ -45,8 +52,8 @@ def judgments(
 ) -> None:
     """Check human judgments and summarize them; with -o, write them as JSONL for the other commands.
 
-    NAME is chaganty2018, realsumm, summeval, frank, rose, tldr, zhang2023, asap-aes, asap-sas, huse, sts or wmt-da,
-    with options in parentheses; public JSON needs no name. Judgments that a reader leaves out are counted by reason.
+    NAME is that of public data, with options in parentheses; public JSON needs no name. Judgments that a reader leaves
+    out are counted by reason.
 
     A file in another layout needs the names of its columns, where they differ from those of the records: `a.b` is `b`
     in the object, or in every object of the list, `a`. Rows of one text by several judges become one judgment, the mean

@@ -31,6 +31,10 @@ NAME = re.compile(r"[A-Za-z0-9][\w+-]*")  # names become names of files
 # In every run, by the comparison.
 SET = ("run", "language", "training.seed", "objective.reward", "objective.control", "metrics")
 RESERVED = ("start", *CONTROLS)
+# Keys that may change later. FREE ones change no file that exists; in GROWING sections members may come and go, but one
+# that stays must not change.
+FREE = ("seeds", "controls", "controls_of", "metrics", "compared_with", "correlation", "study", "margin", "launcher")
+GROWING = ("rewards", "variants", "choosing", "outputs", "decoding")
 RECORD = "comparison.yaml"  # in the folder of a comparison: `as_mapping`
 SIMULATED = ("lead-3", "oracle")  # rows of outputs that the simulator writes
 

@@ -14,7 +14,7 @@ import yaml
 
 from rlsum.compare import config as configs
 from rlsum.compare.cells import Cell, methods_of, outputs_file
-from rlsum.compare.config import RECORD, Comparison, Simulated
+from rlsum.compare.config import FREE, GROWING, RECORD, Comparison, Simulated
 from rlsum.errors import RecordError, UserError
 from rlsum.files import write_atomically
 from rlsum.readers import jsonl
@@ -24,9 +24,6 @@ from rlsum.simulation.stories import stories, write_corpus
 from rlsum.simulation.word_vectors import train_from_corpus
 from rlsum.yaml_files import read
 
-# FREE keys change no file that exists. In GROWING sections members may come and go; one that stays must not change.
-FREE = ("seeds", "controls", "controls_of", "metrics", "compared_with", "correlation", "study", "margin", "launcher")
-GROWING = ("rewards", "variants", "choosing", "outputs", "decoding")
 STATE, RESULT, METRICS = "state.safetensors", "result.json", "metrics.jsonl"  # of a run
 
 Stage = Literal["waiting", "training", "decoding", "scoring", "done", "failed"]

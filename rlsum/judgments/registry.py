@@ -23,26 +23,11 @@ from rlsum.judgments.aggregation import aggregated, doubts
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.columns import JudgmentColumns, read_rows
 from rlsum.judgments.orientation import doubted, negated
+from rlsum.judgments.public import HUB, READERS
 from rlsum.judgments.records import KNOWN, parse
 from rlsum.readers import DAMAGED, Read, is_saved, is_table, opened, records
 from rlsum.records import RecordTexts
 
-HUB = "hf"
-READERS = {
-    "chaganty2018": "rlsum.judgments.public.chaganty:chaganty2018",
-    "realsumm": "rlsum.judgments.public.realsumm:realsumm",
-    "asap-aes": "rlsum.judgments.public.asap:asap_aes",
-    "asap-sas": "rlsum.judgments.public.asap:asap_sas",
-    "huse": "rlsum.judgments.public.huse:huse",
-    "sts": "rlsum.judgments.public.sts:sts",
-    "wmt-da": "rlsum.judgments.public.wmt:wmt_da",
-    "zhang2023": "rlsum.judgments.public.pairwise:zhang2023",
-    "tldr": "rlsum.judgments.public.pairwise:tldr",
-    "summeval": "rlsum.judgments.public.summaries:summeval",
-    "frank": "rlsum.judgments.public.summaries:frank",
-    "rose": "rlsum.judgments.public.summaries:rose",
-    HUB: "rlsum.judgments.registry:hub",
-}
 # What a file begins with that needs no name, and a file of a folder that needs none.
 KEYS = {
     "summeval": ("decoded", "expert_annotations"),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 from rlsum.readers.json_rows import jsonl
 from rlsum.readers.plain import PARTNERS, line_pairs, story_file, texts
@@ -15,18 +16,25 @@ from rlsum.readers.rows import CorpusError, Read
 from rlsum.readers.tables import csv_file, excel_file, parquet_file, saved_rows
 from rlsum.readers.text import BOM, DAMAGED, encoding_problem, opened
 
-READERS: dict[str, Callable[[Path], Iterator[Read]]] = {
-    ".jsonl": jsonl,
-    ".json": jsonl,
-    ".csv": csv_file,
-    ".tsv": csv_file,
-    ".xlsx": excel_file,
-    ".parquet": parquet_file,
-    ".story": story_file,
-    **dict.fromkeys(PARTNERS, line_pairs),
+
+class Format(NamedTuple):
+    """How files of a suffix are read, what they hold, and whether they are binary, hence never gzip."""
+
+    read: Callable[[Path], Iterator[Read]]
+    holds: Literal["json", "table", "texts"]
+    binary: bool = False
+
+
+READERS = {
+    ".jsonl": Format(jsonl, "json"),
+    ".json": Format(jsonl, "json"),
+    ".csv": Format(csv_file, "table"),
+    ".tsv": Format(csv_file, "table"),
+    ".xlsx": Format(excel_file, "table", binary=True),
+    ".parquet": Format(parquet_file, "table", binary=True),
+    ".story": Format(story_file, "texts"),
+    **dict.fromkeys(PARTNERS, Format(line_pairs, "texts")),
 }
-BINARY = (".parquet", ".xlsx")
-TABLES = (".csv", ".tsv", *BINARY)
 SAVED = ("state.json", "dataset_dict.json")  # files of a folder that ``save_to_disk`` of `datasets` wrote
 OBJECTS = re.compile(rb'\s*(\{\s*("|$)|\[\s*(\{|$))')  # how JSON begins that holds objects
 
@@ -36,9 +44,9 @@ def read_file(path: Path) -> Iterator[Read]:
 
     Raises RecordError if the file cannot be read (unknown format, damaged compression, no parquet).
     """
-    reader = READERS[file_format(path)]
+    read = READERS[file_format(path)].read
     try:
-        yield from reader(path)
+        yield from read(path)
     except (*DAMAGED, csv.Error) as error:  # csv: the header
         raise CorpusError(f"path={str(path)!r}: cannot be read to its end ({error}); copy it again") from error
 
@@ -46,7 +54,7 @@ def read_file(path: Path) -> Iterator[Read]:
 def file_format(path: Path) -> str:
     """The suffix that selects the reader, without ``.gz``. Raises CorpusError for an unknown one."""
     suffix = _suffix(path)
-    if suffix not in READERS or (path.suffix == ".gz" and suffix in BINARY):
+    if suffix not in READERS or (path.suffix == ".gz" and READERS[suffix].binary):
         raise CorpusError(f"path={str(path)!r}: unknown format; expected {', '.join(READERS)} (text formats also .gz)")
     return suffix
 
@@ -55,9 +63,14 @@ def _suffix(path: Path) -> str:
     return (Path(path.stem) if path.suffix == ".gz" else path).suffix
 
 
+def _holds(path: Path) -> str:
+    known = READERS.get(_suffix(path))
+    return known.holds if known else ""
+
+
 def is_table(path: Path) -> bool:
     """Whether a file is CSV, TSV (gzip or not), Excel or parquet, by its name; or a saved data set."""
-    return _suffix(path) in TABLES if path.is_file() else is_saved(path)
+    return _holds(path) == "table" if path.is_file() else is_saved(path)
 
 
 def is_saved(folder: Path) -> bool:
@@ -67,7 +80,7 @@ def is_saved(folder: Path) -> bool:
 
 def is_text(path: Path) -> bool:
     """Whether a file has a text a line: none of our formats by its name, and no JSON objects by its beginning."""
-    if _suffix(path) in (*TABLES, ".jsonl", ".json") or not path.is_file():
+    if _holds(path) in ("json", "table") or not path.is_file():
         return False
     with suppress(*DAMAGED), opened(path) as file:
         beginning = file.read(1000).removeprefix(BOM)

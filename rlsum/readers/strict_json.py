@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from rlsum.errors import RecordError, UserError
 from rlsum.readers.text import BOM, DAMAGED, NOT_UTF8, opened
@@ -25,10 +25,9 @@ class Repeated(NotJson):
     """An object has a key twice; Python would keep the last value."""
 
 
-def json_value(text: str | bytes, finite: bool = False) -> Any:
+def json_value(text: str | bytes) -> Any:
     """The value of a JSON text, such that it can be written as JSON again.
 
-    ``finite``: also refuse NaN, infinite numbers and numbers beyond float64, which Python reads and JSON does not have.
     Raises NotJson, also for nesting of more than 100 levels, integers of thousands of digits and half a surrogate pair;
     Repeated for a key that an object has twice.
     """
@@ -42,10 +41,9 @@ def json_value(text: str | bytes, finite: bool = False) -> Any:
             raise Repeated(f"{Counter(name for name, _ in pairs).most_common(1)[0][0]!r} is written twice")
         return made
 
-    constants: dict[str, Any] = {"parse_constant": _refuse, "parse_float": _finite} if finite else {}
     try:
         text = text.decode("utf-8") if isinstance(text, bytes) else text
-        value = json.loads(text, object_pairs_hook=once, **constants)
+        value = json.loads(text, object_pairs_hook=once)
     except UnicodeDecodeError as error:
         raise NotJson(NOT_UTF8) from error
     except RecursionError as error:
@@ -92,15 +90,6 @@ def _place(text: str, objects: int) -> str:
     braces = (match for match in re.finditer(r'"(?:[^"\\]|\\.)*"|}', text) if match[0] == "}")
     last = next(islice(braces, objects - 1, None))
     return f" in the object that ends in line {text.count(chr(10), 0, last.start()) + 1}"
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    return number if abs(number) != float("inf") else _refuse(digits[:20])
-
-
-def _refuse(name: str) -> NoReturn:
-    raise NotJson(f"{name} is not JSON; write null")
 
 
 def _levels(value: Any) -> int:

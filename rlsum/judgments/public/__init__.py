@@ -1,1 +1,18 @@
-"""Public data of judgments: a reader each, from a path to `Judgments`; `registry.py` beside this room names them."""
+"""Public data of judgments: a reader each, from a path to `Judgments`, by name in `READERS`."""
+
+HUB = "hf"
+READERS = {
+    "chaganty2018": "rlsum.judgments.public.chaganty:chaganty2018",
+    "realsumm": "rlsum.judgments.public.realsumm:realsumm",
+    "asap-aes": "rlsum.judgments.public.asap:asap_aes",
+    "asap-sas": "rlsum.judgments.public.asap:asap_sas",
+    "huse": "rlsum.judgments.public.huse:huse",
+    "sts": "rlsum.judgments.public.sts:sts",
+    "wmt-da": "rlsum.judgments.public.wmt:wmt_da",
+    "zhang2023": "rlsum.judgments.public.pairwise:zhang2023",
+    "tldr": "rlsum.judgments.public.pairwise:tldr",
+    "summeval": "rlsum.judgments.public.summaries:summeval",
+    "frank": "rlsum.judgments.public.summaries:frank",
+    "rose": "rlsum.judgments.public.summaries:rose",
+    HUB: "rlsum.judgments.registry:hub",
+}

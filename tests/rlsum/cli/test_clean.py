@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from rewards.text.cleaning import NAME
 from rlsum.data.corpus import Tokens, load_corpus
 from rlsum.records import Output, read_outputs, write_outputs
 
@@ -75,7 +76,7 @@ def test_evaluate_warns_beside_both_tables_and_cleans(rlsum, tmp_path, kind):
     if kind == "Markdown":
         return  # its bold word remains
     assert systems["other"]["metrics"] == systems["plain"]["metrics"]
-    assert cleaned["signatures"]["rouge-1"].startswith("cleaned|rules:clean-1|")
+    assert cleaned["signatures"]["rouge-1"].startswith(f"cleaned|rules:{NAME}|")
     assert ("prefix:'Article in brief ->'" in cleaned["signatures"]["rouge-1"]) == (kind == "shared prefix")
 
 
@@ -89,13 +90,13 @@ def test_score_cleans_in_every_process_and_keeps_the_raw_text(rlsum, tmp_path):
         options = ("--metrics", "rouge-1", "-o", out, "--workers", workers)
         code, printed, _ = rlsum("score", tmp_path / "other.jsonl", *options, "--clean")
         assert code == 0
-        assert "Note: cleaned by clean-1: candidates of plain" in " ".join(printed.split())
+        assert f"Note: cleaned by {NAME}: candidates of plain" in " ".join(printed.split())
         assert [output.scores for output in read_outputs(out)] == wanted
         assert [output.candidate for output in read_outputs(out)] == [
             output.candidate for output in read_outputs(tmp_path / "other.jsonl")
         ]
         signatures = json.loads((tmp_path / f"{out.name}.signatures.json").read_text())
-        assert signatures["rouge-1"].startswith("cleaned|rules:clean-1|prefix:'Brief ->'|reward:[rouge-1|")
+        assert signatures["rouge-1"].startswith(f"cleaned|rules:{NAME}|prefix:'Brief ->'|reward:[rouge-1|")
     _, printed, _ = rlsum("score", tmp_path / "other.jsonl", "--metrics", "rouge-1")
     assert "Warning: candidates of plain: special tokens in 30 of 30 rows" in " ".join(printed.split())
 
@@ -116,9 +117,9 @@ def test_correlate_says_so_and_cleans_lengths_too(rlsum, tmp_path, monkeypatch):
     )
     assert plain["notes"] == []
     assert debris["notes"][0].startswith("candidates of a: special tokens in 20 of 20 rows ('<s>")
-    assert cleaned["notes"][0].startswith("cleaned by clean-1: candidates of a: special tokens")
+    assert cleaned["notes"][0].startswith(f"cleaned by {NAME}: candidates of a: special tokens")
     assert cleaned["results"][0]["correlations"] == plain["results"][0]["correlations"]
-    assert cleaned["columns"]["rouge-1"]["signature"].startswith("cleaned|rules:clean-1|")
+    assert cleaned["columns"]["rouge-1"]["signature"].startswith(f"cleaned|rules:{NAME}|")
 
 
 def test_a_single_row_among_many_is_not_told_nor_ordinary_text(rlsum, tmp_path):
@@ -138,7 +139,7 @@ def test_metrics_that_clean_by_themselves_are_warned_of_nothing_and_one_text_aga
     write_outputs(tmp_path / "a.jsonl", outputs("x", "<s> {} </s>"))
     _, printed, _ = rlsum("evaluate", tmp_path / "a.jsonl", "--metrics", "cleaned(reward=rouge-1)")
     assert "Warning" not in printed
-    assert "Note: cleaned by clean-1: candidates of plain: special tokens" in " ".join(printed.split())
+    assert f"Note: cleaned by {NAME}: candidates of plain: special tokens" in " ".join(printed.split())
     write_outputs(tmp_path / "b.jsonl", [replace(each, candidate="the mayor : saw") for each in outputs("x")])
     _, printed, _ = rlsum("evaluate", tmp_path / "b.jsonl", "--metrics", "rouge-1")
     assert "prefix" not in printed
@@ -165,7 +166,7 @@ def test_build_says_what_judges_would_read_and_leaves_it_out(rlsum, tmp_path):
     assert "judges read it: --clean leaves it out" in printed
     assert "candidates of a" not in printed
     code, printed, _ = rlsum(*command, "-o", tmp_path / "clean", "--clean")
-    assert "Note: cleaned by clean-1: candidates of b: special tokens in 20 of 20 rows" in printed
+    assert f"Note: cleaned by {NAME}: candidates of b: special tokens in 20 of 20 rows" in printed
     shown = {folder: (tmp_path / folder / "tasks.jsonl").read_text() for folder in ("raw", "clean")}
     assert ["im_end" in text and "Summary:" in text for text in shown.values()] == [True, False]
 

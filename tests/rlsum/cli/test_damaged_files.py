@@ -18,6 +18,7 @@ from studies import outputs
 from typer.main import get_command
 
 from rlsum.cli.app import app
+from rlsum.judgments import public
 from rlsum.records import to_json, write_outputs
 
 pytestmark = pytest.mark.usefixtures("own_module_cache")
@@ -70,6 +71,15 @@ def study_with(file: Path, name: str, folder: Path) -> Path:
     (copy / "judging.sqlite").unlink(missing_ok=True)
     shutil.copy(file, copy / name)
     return copy
+
+
+def frank_with(file: Path) -> Path:
+    """A folder of FRANK's two files, ``file`` the one of texts."""
+    folder = file.parent.parent / "frank"
+    folder.mkdir(exist_ok=True)
+    (folder / "human_annotations.json").write_text("[]", encoding="utf-8")
+    shutil.copy(file, folder / "benchmark_data.json")
+    return folder
 
 
 def tiny_run(folder: Path) -> Path:
@@ -195,14 +205,17 @@ TEXTS = {
         name: Reading(
             [b"a\tb\tc", b"1\t2\t3"],
             lambda f, to, name=name: ["data", "judgments", name, f, "-o", to / "j.jsonl"],
-            ending=ending,
+            ending=".tsv",
         )
-        for name, ending in (
-            *(("chaganty2018", ".csv"), ("realsumm", ".pkl"), ("asap-aes", ".tsv"), ("asap-sas", ".tsv")),
-            *(("huse", ".csv"), ("sts", ".txt"), ("wmt-da", ".tsv"), ("zhang2023", ".json")),
-            *(("summeval", ".jsonl"), ("rose", ".jsonl"), ("tldr", ".jsonl")),
-        )
+        for name in public.READERS
+        if name not in (public.HUB, "frank")
     },
+    "frank": Reading(
+        [json.dumps(dict.fromkeys(("hash", "model_name", "summary", "reference", "article"), "a")).encode()] * ROWS,
+        lambda f, to: ["data", "judgments", "frank", frank_with(f), "-o", to / "j.jsonl"],
+        strict=False,
+        file="frank",  # the folder
+    ),
 }
 
 

@@ -6,7 +6,8 @@ import pytest
 from rows import jsonl, table, tsv
 
 from rlsum.errors import RecordError
-from rlsum.judgments.registry import READERS, load
+from rlsum.judgments.public import READERS
+from rlsum.judgments.registry import load
 from rlsum.readers import CorpusError
 
 ROW = {"id": "1", "system": "s", "candidate": "c", "references": ["r"], "scores": {"overall": 1}}
