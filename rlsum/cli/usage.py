@@ -31,26 +31,28 @@ class Command(TyperCommand):
             raise UserError(_told(error, ctx.command_path, near)) from None
 
 
-# Each is a function of this name in a file of this name, or the group of commands in it.
-COMMANDS = (
-    *("init", "configs", "train", "generate", "evaluate", "score", "explain"),
-    *("rewards", "baseline", "fit-metric", "correlate", "compare", "demo", "data"),
-)
+# Command -> its file, which has a function of its name, or the group ``app`` of commands.
+COMMANDS = {
+    name: f"rlsum.cli.{name.replace('-', '_')}"
+    for name in (
+        *("init", "configs", "train", "generate", "evaluate", "score", "explain"),
+        *("rewards", "baseline", "fit-metric", "correlate", "compare", "demo", "data"),
+    )
+}
 
 
 class Commands(MutableMapping[str, Any]):
     """Commands by name, imported when they are asked for: a command does not wait for the others."""
 
-    def __init__(self, others: Mapping[str, Any]) -> None:
-        self.made = dict(others)
+    def __init__(self, files: Mapping[str, str], others: Mapping[str, Any]) -> None:
+        self.files, self.made = files, dict(others)
 
     def __getitem__(self, name: str) -> Any:
-        if name in COMMANDS and name not in self.made:
-            function = name.replace("-", "_")
-            module = import_module(f"rlsum.cli.{function}")
+        if name in self.files and name not in self.made:
+            module = import_module(self.files[name])
             group = getattr(module, "app", None) or typer.Typer(add_completion=False, rich_markup_mode="markdown")
             if not group.registered_commands:
-                group.command(name)(getattr(module, function))
+                group.command(name)(getattr(module, name.replace("-", "_")))
             in_one_line(group)
             self.made[name] = get_command(group)
         return self.made[name]
@@ -62,7 +64,7 @@ class Commands(MutableMapping[str, Any]):
         del self.made[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter((*COMMANDS, *(name for name in self.made if name not in COMMANDS)))
+        return iter((*self.files, *(name for name in self.made if name not in self.files)))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -80,7 +82,9 @@ class Told(TyperGroup):
 
 
 class Group(Told):
-    """All commands."""
+    """The commands of ``files``, imported when they are asked for, and those that are added."""
+
+    files: Mapping[str, str] = COMMANDS
 
     @property
     def commands(self) -> Commands:
@@ -90,7 +94,7 @@ class Group(Told):
     @commands.setter
     def commands(self, others: Mapping[str, Any]) -> None:
         """Those of plugins."""
-        self._commands = Commands(others)
+        self._commands = Commands(self.files, others)
 
 
 def _told(error: Any, command: str, examples: Sequence[str] = ()) -> str:
