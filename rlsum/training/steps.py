@@ -42,7 +42,7 @@ def training_step(
     """
     objective, training, sampling = config.objective, config.training, config.samples_from
     coverage_weight = objective.coverage_weight if getattr(config.model, "coverage", False) else 0.0
-    mle = MLEStep(objective.length, coverage_weight, objective.label_smoothing)
+    mle = MLEStep(objective, coverage_weight)
     if reward is None:
         return partial(_likelihood, mle)
     row_noise = training.row_noise

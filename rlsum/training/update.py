@@ -31,11 +31,12 @@ from rlsum.data.vocabulary import PAD
 from rlsum.models.decoding import Sampling
 from rlsum.models.sampling import Drawn
 from rlsum.models.summarizer import DrawsAndScores, Model, Scorer, Scores, TargetScores, Tokens
+from rlsum.objective import Objective
 from rlsum.records import common_columns
 from rlsum.training import losses
 from rlsum.training.estimators import Credit, Earned
 from rlsum.training.log.numbers import Field, Logged, Mean, Numbers, Rate, TimeShare, declare, together
-from rlsum.training.losses import LengthRule, target_lengths
+from rlsum.training.losses import target_lengths
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 
 
@@ -292,14 +293,12 @@ class MixedStep:
 class MLEStep:
     """L_MLE + lambda L_cov, where L_MLE = -log p(reference | article).
 
-    length           the log-probability and the coverage of a text are the sum or the mean over its tokens
-    coverage_weight  lambda; 0 for a model without coverage
-    label_smoothing  this share of each target token is spread evenly over all tokens; the logged nll has none
+    ``length`` of the objective is that of log-probability and coverage; the logged nll has no ``label_smoothing``.
+    ``coverage_weight`` is lambda, 0 for a model without coverage.
     """
 
-    length: LengthRule = "mean"
+    objective: Objective
     coverage_weight: float = 0.0
-    label_smoothing: float = 0.0
 
     def __call__(self, model: Scorer, batch: Batch) -> StepResult:
         """Loss of one batch."""
@@ -314,10 +313,10 @@ class MLEStep:
         lengths, log_prob = target_lengths(target, pad), references.log_prob
         tokens = lengths.sum().item()
         log: dict[str, Logged] = {"nll": Mean(-log_prob.sum().item(), tokens), "tokens_per_second": Rate(tokens)}
-        if self.label_smoothing:
+        if smoothing := self.objective.label_smoothing:
             assert references.mean_log_prob is not None, "label smoothing needs the mean over all tokens"
-            log_prob = losses.smoothed(log_prob, references.mean_log_prob, self.label_smoothing)
-        return losses.nll(log_prob, lengths, self.length), log
+            log_prob = losses.smoothed(log_prob, references.mean_log_prob, smoothing)
+        return losses.nll(log_prob, lengths, self.objective.length), log
 
     def coverage(
         self, penalized: Mapping[str, tuple[TargetScores, Tensor]], batch: Batch
@@ -326,7 +325,7 @@ class MLEStep:
         if not self.coverage_weight:
             return 0.0, {}
         terms = {
-            name: losses.coverage(scored.coverage, target_lengths(ids, batch.pad), self.length)
+            name: losses.coverage(scored.coverage, target_lengths(ids, batch.pad), self.objective.length)
             for name, (scored, ids) in penalized.items()
         }
         log: dict[str, Logged] = {name: Mean.over(term.item(), len(batch)) for name, term in terms.items()}

@@ -191,9 +191,10 @@ def test_the_ratio_of_a_sequence_clips_it_as_a_whole():
 
 
 def mixed(model, reward, samples, max_length, estimator="rloo", **options):
-    credit = Credit(tiny.objective(estimator=estimator, normalisation="token"), max_length)
+    objective = tiny.objective(estimator=estimator, normalisation="token")
+    rl, mle, credit = REWARD_LOSSES["mixed"](objective), MLEStep(objective), Credit(objective, max_length)
     sampling = Sampling(max_length=max_length)
-    return MixedStep(model, reward, lambda _: 1.0, samples, sampling, loss_of(), MLEStep(), credit, **options)
+    return MixedStep(model, reward, lambda _: 1.0, samples, sampling, rl, mle, credit, **options)
 
 
 def test_without_a_greedy_baseline_nothing_greedy_is_decoded_or_rewarded():

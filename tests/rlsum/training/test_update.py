@@ -12,6 +12,7 @@ from rlsum.data.vocabulary import EOS, PAD
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.sampling import Drawn
 from rlsum.models.summarizer import Tokens
+from rlsum.objective import Objective
 from rlsum.training.estimators import Credit
 from rlsum.training.losses import target_lengths
 from rlsum.training.reward_losses import PolicyGradient
@@ -55,8 +56,10 @@ class Scripted:
 
 def step(reward, gamma=1.0, samples=1, scale=1.0, length="mean", coverage_weight=0.0, max_length=8, on_samples=False):
     """A self-critical step as a function of (model, policy, batch)."""
-    objective = tiny.objective(normalisation={"mean": "sequence", "sum": "sum"}[length], reward_scale=scale)
-    rl, mle, credit = PolicyGradient(objective), MLEStep(length, coverage_weight), Credit(objective, max_length)
+    objective = tiny.objective(
+        normalisation={"mean": "sequence", "sum": "sum"}[length], length=length, reward_scale=scale
+    )
+    rl, mle, credit = PolicyGradient(objective), MLEStep(objective, coverage_weight), Credit(objective, max_length)
 
     def result(model, policy, batch):
         mixed = MixedStep(
@@ -130,7 +133,7 @@ def test_equal_rewards_give_no_policy_gradient(coverage):
 def test_with_equal_rewards_the_mixed_gradient_is_the_share_of_likelihood():
     model, batch = tiny.copier(), tiny.batch()
     mixed = tiny.gradients(model, step(Table(default=0.3), gamma=0.75)(model, model, batch).loss)
-    for name, gradient in tiny.gradients(model, MLEStep()(model, batch).loss).items():
+    for name, gradient in tiny.gradients(model, MLEStep(Objective())(model, batch).loss).items():
         torch.testing.assert_close(mixed[name], 0.25 * gradient, atol=1e-6, rtol=1e-4)
 
 
@@ -141,7 +144,7 @@ def test_gamma_zero_is_likelihood_to_the_bit(coverage):
     untouched = torch.rand(3)
     torch.manual_seed(7)
     mixed = step(reward, gamma=0.0, coverage_weight=0.7)(model, model, batch)
-    mle = MLEStep(coverage_weight=0.7)(model, batch)
+    mle = MLEStep(Objective(), coverage_weight=0.7)(model, batch)
     assert torch.equal(torch.rand(3), untouched), "random numbers were drawn that the control would not draw"
     assert reward.calls == []
     assert torch.equal(mixed.loss, mle.loss)
@@ -340,7 +343,7 @@ def test_scoring_while_drawing_changes_neither_loss_nor_gradient_nor_log(gamma, 
         objective = tiny.objective(estimator=estimator, normalisation="sequence", clip=0.2, kl=0.1)
         mixed = MixedStep(
             model, tiny.Overlap(), lambda _: gamma, 3, Sampling(max_length=8), PolicyGradient(objective),
-            MLEStep(coverage_weight=0.7 * coverage), Credit(objective, 8), coverage, start=model,
+            MLEStep(objective, 0.7 * coverage), Credit(objective, 8), coverage, start=model,
             score_while_drawing=together,
         )  # fmt: skip
         torch.manual_seed(3)
@@ -361,7 +364,7 @@ def test_an_update_of_several_batches_keeps_no_graph():
     model, batch = tiny.copier(), tiny.batch()
     objective = tiny.objective(estimator="rloo")
     mixed = MixedStep(
-        model, tiny.Overlap(), lambda _: 1.0, 2, Sampling(max_length=8), PolicyGradient(objective), MLEStep(),
+        model, tiny.Overlap(), lambda _: 1.0, 2, Sampling(max_length=8), PolicyGradient(objective), MLEStep(objective),
         Credit(objective, 8), score_while_drawing=True,
     )  # fmt: skip
     assert [part.scored for part in mixed.rollouts(0, [batch, batch])] == [None, None]

@@ -105,7 +105,7 @@ def logs(sizes, loss=PolicyGradient):
     objective = tiny.objective(estimator="grpo", normalisation="token", clip=0.2, kl=0.1)
     step = MixedStep(
         model, Reward(), lambda number: 0.9, 3, sampling, loss(objective),
-        MLEStep(coverage_weight=1.0), estimators.Credit(objective, 6), coverage_on_samples=True,
+        MLEStep(objective, coverage_weight=1.0), estimators.Credit(objective, 6), coverage_on_samples=True,
         start=tiny.model(seed=3, coverage=True),
     )  # fmt: skip
     pairs = tiny.stories(sum(sizes))
