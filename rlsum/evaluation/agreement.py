@@ -66,7 +66,6 @@ def judge_ceiling(
     judges: Judges,
     statistic: str = "spearman",
     inputs: Ids | None = None,
-    confidence: float = LEVEL,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Agreement:
@@ -93,7 +92,7 @@ def judge_ceiling(
     if not varied:
         return replace(result, reason=f"no judge has {FEW} items on which their scores and the others' vary")
     return with_interval(
-        result, _mean([of.engine(rows, "pooled") for rows in varied]), unit, units, confidence, resamples, seed
+        result, _mean([of.engine(rows, "pooled") for rows in varied]), unit, units, LEVEL, resamples, seed
     )
 
 

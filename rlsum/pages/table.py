@@ -55,15 +55,15 @@ def text_table(caption: str, header: Sequence[str], rows: Iterable[Row], notes: 
     return Table(caption, tuple(header), tuple(cells), tuple(notes))
 
 
-def interval_cell(interval: Interval, scale: float, digits: int, mark: bool = False, of: int | None = None) -> Cell:
+def interval_cell(interval: Interval, scale: float, digits: int, of: int | None = None) -> Cell:
     """Mean above, interval beneath, both times ``scale``. ``of`` items: beside the mean the share that it is of."""
     if math.isnan(interval.mean):
         return Cell(UNDEFINED)
     share = f" ({interval.n:,} of {of:,})" if of is not None and interval.n < of else ""
     text = f"{interval.mean * scale:.{digits}f}{share}"
     if math.isnan(interval.low):
-        return Cell(text, "one item" if interval.n == 1 else "no interval", mark)
-    return Cell(text, f"{interval.low * scale:.{digits}f}{DASH}{interval.high * scale:.{digits}f}", mark)
+        return Cell(text, "one item" if interval.n == 1 else "no interval")
+    return Cell(text, f"{interval.low * scale:.{digits}f}{DASH}{interval.high * scale:.{digits}f}")
 
 
 def difference_cell(mean: float, low: float, high: float, digits: int = 2, mark: bool = False, note: str = "") -> Cell:

@@ -53,12 +53,12 @@ def _pairs_within(rows: Rows) -> _Pairs:
     return _sorted_pairs(rows, first, second, 1 / counts[rows.unit[first]])
 
 
-def _pairs_of(rows: Rows, limit: int, seed: int = 0) -> _Pairs:
+def _pairs_of(rows: Rows, limit: int) -> _Pairs:
     """All pairs of rows, or a seeded sample of ``limit`` pairs (with replacement) if there are more."""
     size = len(rows)
     if size * (size - 1) // 2 <= limit:
         return _sorted_pairs(rows, *np.triu_indices(size, 1), None)
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     first = generator.integers(0, size, limit)
     second = (first + generator.integers(1, size, limit)) % size
     return _sorted_pairs(rows, first, second, None)

@@ -109,7 +109,7 @@ def verdict(difference: Difference, alpha: float = ALPHA) -> Word:
     return "no difference shown"
 
 
-def best_of(systems: Mapping[str, Floats], alpha: float = ALPHA) -> Best:
+def best_of(systems: Mapping[str, Floats]) -> Best:
     """The best of ``systems``, name -> scores (seeds, articles) of one metric; one row is a system without seeds.
 
     All pairs are one family (Holm): the best is chosen from the data, so a test against it alone would use them twice.
@@ -131,7 +131,7 @@ def best_of(systems: Mapping[str, Floats], alpha: float = ALPHA) -> Best:
     seeds = max(map(len, complete.values()))
     pairs = list(combinations(complete, 2)) if seeds > 1 else []
     p_values = holm([compare_systems(complete[one], complete[other]).p for one, other in pairs])
-    shown = {frozenset(pair) for pair, p in zip(pairs, p_values, strict=True) if p <= alpha}
+    shown = {frozenset(pair) for pair, p in zip(pairs, p_values, strict=True) if p <= ALPHA}
     differing = tuple(name for name in others if frozenset((best, name)) in shown)
     return Best(best, tuple(name for name in others if name not in differing), differing, seeds, apart)
 
