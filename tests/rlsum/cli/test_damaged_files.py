@@ -213,7 +213,6 @@ TEXTS = {
     "frank": Reading(
         [json.dumps(dict.fromkeys(("hash", "model_name", "summary", "reference", "article"), "a")).encode()] * ROWS,
         lambda f, to: ["data", "judgments", "frank", frank_with(f), "-o", to / "j.jsonl"],
-        strict=False,
         file="frank",  # the folder
     ),
 }
