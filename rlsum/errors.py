@@ -26,9 +26,11 @@ class ConfigError(UserError):
 
 def disk_full(error: BaseException | None) -> bool:
     """Whether an error, or one that it came from, says that there is no room on the disk."""
-    while error is not None:
+    seen: set[int] = set()  # a cause may be raised again by what it caused
+    while error is not None and id(error) not in seen:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             return True
+        seen.add(id(error))
         error = error.__cause__ or error.__context__
     return False
 

@@ -55,6 +55,7 @@ class Commands(MutableMapping[str, Any]):
                 group.command(name)(getattr(module, name.replace("-", "_")))
             in_one_line(group)
             self.made[name] = get_command(group)
+            self.made[name].name = name  # in the list of commands, also of a group
         return self.made[name]
 
     def __setitem__(self, name: str, command: Any) -> None:

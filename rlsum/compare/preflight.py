@@ -182,8 +182,8 @@ def plan(
     told = (
         f"{trained} trainings and {count:,} test articles for each model, {total:.0f} minutes one after the other "
         f"({decoding:.0f} of them decoding), at best {total / min(jobs, max(1, len(cost))):.0f} with {jobs} at a time, "
-        f"as busy as this machine is now: {TIMED} timed updates and a validation of each kind, and {DECODED} articles "
-        "decoded in each way; scoring is not in it."
+        f"as busy as this machine is now: {TIMED} timed updates and a validation of each kind, and "
+        f"{min(DECODED, count or DECODED)} articles decoded in each way; scoring is not in it."
     )
     trained_on = {cell.system for cell in cells if cell.kind == "reward"}
     family = Family(max(1, len(trained_on)), 2 if any(cell.system == NONE for cell in cells) else 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ import numpy as np
 from rewards.base import Reward, RewardError, from_spec
 from rewards.specs import as_spec
 from rewards.text.debris import LEAST, column_of
+from rewards.text.words import nfc
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Floats
 from rlsum.files import write_atomically
@@ -124,7 +126,13 @@ def read_unique(path: Path) -> list[Output]:
 
 
 def _hash(references: Sequence[str]) -> str:
-    return hashlib.sha256(json.dumps(references).encode()).hexdigest()[:12]
+    """Of the letters and digits alone: a model's outputs have the references as it read them, lower-cased and split."""
+    letters = ["".join(filter(_counts, nfc(text).lower())) for text in references]
+    return hashlib.sha256(json.dumps(letters).encode()).hexdigest()[:12]
+
+
+def _counts(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LMN"
 
 
 def _values(column: Floats) -> list[float | None]:

@@ -38,6 +38,8 @@ from rlsum.pages.blocks import (
 )
 from rlsum.readers import json_object
 
+ITEMS = 30  # of the study that the report begins
+
 
 def write_report(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
     """Write ``report/`` in the folder from what is finished; returns the blocks."""
@@ -162,7 +164,15 @@ def for_people(folder: Folder, cells: Sequence[Cell], results: Results) -> list[
     both, seed = (top.best, results.base.name), results.seeds[0]
     chosen = {cell.system: cell for cell in cells if cell.system in both and cell.seed in (seed, None)}
     files = [str(folder.outputs(chosen[name])[results.method]) for name in both if name in chosen]
-    command = ["human-eval", "build", *files, "-o", str(folder.path / "study"), "--items", "30"]
+    command = [
+        "human-eval",
+        "build",
+        *files,
+        "-o",
+        str(folder.path / "study"),
+        "--items",
+        str(min(ITEMS, len(results.ids))),
+    ]
     best_one, control = (results.systems[name].title for name in both)
     standing = "the best of the trained models by" if top.shown else "the trained model with the highest mean by"
     return [

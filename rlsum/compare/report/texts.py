@@ -153,12 +153,11 @@ def _subwords(folder: str) -> Callable[[str], int]:
 
 def findings_of_texts(read: Read, results: Results) -> Iterator[str]:
     """Whether the summaries are text at all, a sentence for each sign of the contrary; then how much is copied."""
-    found = False
+    signs = []
     for name, sign in SIGNS.items():
         shares = {system.title: share for system in read.systems.values() if (share := system.share(name))}
         if not shares:
             continue
-        found = True
         bounds = (
             {system.bound for system in read.systems.values() if system.title in shares} if name == "limit" else {""}
         )
@@ -166,8 +165,10 @@ def findings_of_texts(read: Read, results: Results) -> Iterator[str]:
         beside = f" (of the references {usual:.0%})" if usual >= sign.alarm else ""
         listed = joined([f"of {title} {share}" for title, share in shares.items()])
         bound = bounds.pop() if len(bounds) == 1 else ""
-        yield f"Read the summaries before the scores: {listed} {sign.said}{bound}{beside}."
-    if read.systems and not found:
+        signs.append(f"{listed} {sign.said}{bound}{beside}")
+    if signs:
+        yield f"Read the summaries before the scores: {'; '.join(signs)}."
+    elif read.systems:
         names = "no words, marks or stop words alone, repetition, one text for many articles, most cut at the limit"
         yield f"All systems write texts: signs of degeneration ({names}) are rare."
     yield from _copying(read, results)

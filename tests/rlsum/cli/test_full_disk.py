@@ -21,6 +21,12 @@ def wrapped(error):
         return found
 
 
+def circular():
+    error = UserError("run=r: neither is there")
+    error.__cause__ = error
+    return error
+
+
 @pytest.mark.parametrize(
     ("error", "code"),
     [
@@ -28,6 +34,7 @@ def wrapped(error):
         (wrapped(FULL), os.EX_TEMPFAIL),
         (OSError(errno.EDQUOT, "quota", "a.jsonl"), os.EX_TEMPFAIL),
         (OSError(errno.EACCES, "not allowed", "a.jsonl"), 2),
+        (circular(), 2),
         (UserError("No space left on device"), 2),  # prose is no reason
     ],
 )

@@ -8,6 +8,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from rlsum.cli.app import app
+from rlsum.cli.usage import COMMANDS
 
 
 def commands(command, path=()):
@@ -30,3 +31,8 @@ def test_help_shows_what_is_declared(path, command):
     page = plain(CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "4000", "TERMINAL_WIDTH": "4000"}).output)
     said = [*(command.help or "").split("\n\n"), *(getattr(option, "help", None) or "" for option in command.params)]
     assert [text for text in map(plain, said) if text not in page] == []
+
+
+def test_every_command_has_its_name_in_the_list():
+    page = plain(CliRunner().invoke(app, ["--help"]).output)
+    assert [name for name in COMMANDS if f" {name} " not in page] == []

@@ -9,7 +9,9 @@ import pytest
 
 from rlsum.compare.report.findings import findings
 from rlsum.compare.report.tables import cross_table
-from rlsum.compare.results import best, compare, gather, metric_means, property_means, unchanged
+from rlsum.compare.results import best, compare, gather, metric_means, other_references, property_means, unchanged
+from rlsum.compare.scoring import read_scores, score_file
+from rlsum.records import Output, write_outputs
 
 GAINS = {"rouge-l": 0.2, "rouge-2": 0.2, "rouge-l.constant": -0.2, "oracle": 0.5}
 
@@ -211,3 +213,23 @@ def test_a_run_that_ended_as_its_start_is_named(tmp_path):
     ]  # an encoder rounds by its batch
     trained.write_text(json.dumps(same))
     assert unchanged(gather(folder, cells, "beam")) == {"rouge-2": [2]}
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("Linda 's trip cost 80 euros .", True),
+        ("linda's trip cost 80 euros.", True),
+        ("Linda's trip cost 90 euros.", False),
+        ("Linda's trip cost eighty euros.", False),
+        ("", False),
+    ],
+)
+def test_references_are_the_same_however_they_are_cased_and_split(text, same, tmp_path):
+    """A model's outputs have the references as it read them, those of the lead as they were written."""
+    found = []
+    for name, reference in {"raw": "Linda's trip cost 80 euros.", "read": text}.items():
+        write_outputs(tmp_path / f"{name}.jsonl", [Output("1", "", (reference,), "linda paid", name)])
+        score_file(tmp_path / f"{name}.jsonl", tmp_path / f"{name}.json", {"rouge-1": "rouge-1"})
+        found.append(read_scores(tmp_path / f"{name}.json"))
+    assert (not other_references(*found)) == same
