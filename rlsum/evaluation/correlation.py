@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rlsum.errors import option
 from rlsum.evaluation.coefficients.statistic import Engine, Level, Statistic
 from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.population import Random, counted, population_interval
@@ -88,7 +89,7 @@ def correlate(
     if of.influence and resamples:
         low, high, reason = population_interval(rows, statistic, level, random, confidence)
     elif random != "inputs":
-        reason = f"no interval: {statistic} has none over new systems; use random=inputs"
+        reason = f"no interval: {statistic} has none over new systems; use {option('random', 'inputs')}"
     elif resamples and (reason := few_inputs(len(np.unique(rows.unit)))):
         pass
     elif resamples:

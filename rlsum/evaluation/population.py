@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 from scipy.stats import t as student
 
+from rlsum.errors import option
 from rlsum.evaluation.coefficients.statistic import Fewest, Level
 from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.influence import row_influence
@@ -47,7 +48,7 @@ def why_not(statistic: str, level: Level, systems: int, inputs: int, random: Ran
     fewest = (known.given if random == "inputs" else known.new).get(level, Fewest())
     needed, over = (fewest.test, fewest.test_inputs) if test else (fewest.interval, fewest.inputs)
     of_whom = "for these systems" if random == "inputs" else "over new systems"
-    other = "; use random=inputs"
+    other = f"; use {option('random', 'inputs')}"
     if random == "inputs" or why_not(statistic, level, systems, inputs, "inputs", test):
         other = ""
     if not needed:

@@ -119,8 +119,9 @@ def _chosen(
     if columns.candidate is None:
         raise RecordError(
             f"{name}: no column 'candidate' among {', '.join(names) or 'no columns'}; a table, not records: name its "
-            f"columns, as in `rlsum data judgments {name} --candidate COLUMN --reference COLUMN --score COLUMN "
-            f"-o judged.jsonl`; or write NAME:{name} if it is public data"
+            f"columns, as in `rlsum data judgments {name} --id-column COLUMN --system-column COLUMN "
+            f"--candidate COLUMN --reference COLUMN --score COLUMN -o judged.jsonl`; or write NAME:{name} if it is "
+            "public data"
         )
     if "*" in columns.candidate and columns.candidate not in names:
         raise RecordError(f"{option('candidate', columns.candidate)}: * may be several texts; give a row to each text")

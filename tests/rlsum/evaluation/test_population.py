@@ -137,7 +137,7 @@ def test_a_reason_offers_only_what_gives_a_number():
     assert reason.startswith("no test: 12 systems")
     assert "use random" not in reason  # ranks of given systems have no test, either
     pooled = correlate(human, a, statistic="spearman", level="pooled", random="both", **names)
-    assert pooled.reason.endswith("use random=inputs")
+    assert pooled.reason.endswith("use random='inputs'")
 
 
 def test_few_inputs_have_no_test_whichever_it_would_be():
