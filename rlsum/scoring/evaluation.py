@@ -14,7 +14,7 @@ from rewards.base import Reward
 from rewards.scoring import headings, short_signature
 from rewards.text.identification import read_as_english
 from rlsum.errors import option
-from rlsum.evaluation.statistics import Interval
+from rlsum.evaluation.statistics import LEVEL, Interval
 from rlsum.pages.blocks import Block, Bullets, Heading, section, signature_section
 from rlsum.pages.formats import csv_text, file_names, write_report
 from rlsum.pages.pictures.drawing import COLOURS, Mode, Picture, drawn, short_name
@@ -153,7 +153,7 @@ def evaluate(
 def to_json(evaluation: Evaluation) -> str:
     """Raw scores, not times 100; what is undefined is null."""
     data = {
-        "resampling": asdict(evaluation.resampling),
+        "resampling": {"level": LEVEL, **asdict(evaluation.resampling)},
         "systems": [
             {
                 "system": system,
