@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -53,11 +54,13 @@ def _difference(
         cell = next((cell for cell in cells if cell.system == name and cell.seed == seed), None)
         other = of_base.get(seed, of_base.get(None))
         files = [folder.outputs(each).get(method) for each in (cell, other) if each is not None]
-        texts, scores = (folder.path / "cut" / f"{name}-{seed}.{method}.{kind}" for kind in ("jsonl", "json"))
+        kept = folder.path / "cut" / f"{name}-{seed}.to-{base.name}.{method}"  # another base has other lengths
+        texts, scores = (kept.with_name(f"{kept.name}.{kind}") for kind in ("jsonl", "json"))
         if len(files) < 2 or not all(file is not None and file.exists() for file in files):
             rows.append(np.full(len(results.ids), np.nan))
             continue
-        if not texts.exists():
+        if not texts.exists() or any(Path(str(file)).stat().st_mtime > texts.stat().st_mtime for file in files):
+            scores.unlink(missing_ok=True)
             own, shorter = (read_outputs(str(file)) for file in files)
             lengths = {output.id: len(units(output.candidate)) for output in shorter}
             texts.parent.mkdir(exist_ok=True)

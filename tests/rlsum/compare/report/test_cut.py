@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 
 import comparisons
@@ -47,6 +48,17 @@ def test_of_longer_summaries_the_first_words_are_scored(tmp_path):
     assert found["rouge-l"].mean == pytest.approx(1 - base.mean())  # what is left is the reference
     kept = json.loads(next((tmp_path / "cut").glob("*.json")).read_text())
     assert set(kept["metrics"]) == {"rouge-l"}
+    for cell in cells:  # written again, with nothing of the references
+        (path,) = folder.outputs(cell).values()
+        if cell.kind == "reward":
+            write_outputs(path, (replace(output, candidate="no word of it " * 9) for output in read_outputs(path)))
+            later = path.stat().st_mtime + 60
+            os.utime(path, (later, later))
+    assert cut_differences(folder, cells, results)["rouge-l"].mean == pytest.approx(-base.mean())
+    other = replace(results, systems={name: each for name, each in results.systems.items() if name != "none"})
+    assert other.base.name == "start"
+    cut_differences(folder, cells, other)
+    assert {path.name.split(".")[1] for path in (tmp_path / "cut").glob("rouge-l-*.json")} == {"to-none", "to-start"}
 
 
 def longer_and_better(results):
