@@ -1,0 +1,213 @@
+import peft
+import pytest
+import torch
+from portable import draw_normal
+from torch.nn.functional import pad
+from transformers import CONFIG_MAPPING, AutoModelForCausalLM
+
+from rlsum.data.subwords import IGNORED
+from rlsum.models.pretrained import prefix, prefix_attention
+
+WORDS, END = 40, 5
+LLAMA = {"vocab_size": WORDS, "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2,
+         "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 64, "pad_token_id": END,
+         "bos_token_id": 0, "eos_token_id": END}  # fmt: skip
+EXACT = {
+    "llama": LLAMA,
+    "qwen2": LLAMA,
+    "qwen3": {**LLAMA, "head_dim": 8},
+    "smollm3": {**LLAMA, "no_rope_layer_interval": 2},
+    "olmo2": LLAMA,
+    "phi3": LLAMA,
+    "granite": {**LLAMA, "logits_scaling": 2.0, "attention_multiplier": 0.3},
+    "gpt2": {"vocab_size": WORDS, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64,
+             "attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0, "scale_attn_by_inverse_layer_idx": True},
+    "gpt_neox": {**LLAMA, "num_key_value_heads": 4},
+    "opt": {**LLAMA, "ffn_dim": 24, "word_embed_proj_dim": 16, "dropout": 0.0},
+    "deepseek_v3": {**LLAMA, "num_key_value_heads": 4, "q_lora_rank": None, "kv_lora_rank": 8, "qk_nope_head_dim": 4,
+                    "qk_rope_head_dim": 4, "v_head_dim": 6, "n_routed_experts": 4, "num_experts_per_tok": 2,
+                    "n_group": 1, "topk_group": 1, "moe_intermediate_size": 8, "first_k_dense_replace": 1},
+    "mistral": {**LLAMA, "sliding_window": 16},
+    "gemma3_text": {**LLAMA, "head_dim": 8, "sliding_window": 16},
+}  # fmt: skip
+REFUSED = {
+    "llama4_text": ({**LLAMA, "head_dim": 8}, "chunked_attention"),
+    "mistral": ({**LLAMA, "sliding_window": 8}, "attends to 8 tokens"),
+    "gemma3_text": ({**LLAMA, "head_dim": 8, "sliding_window": 15}, "attends to 15 tokens"),
+    "gemma2": (LLAMA, "softcapping"),
+    "gpt_oss": (LLAMA, "sinks"),
+    "falcon_h1": (LLAMA, "state"),
+    "qwen3_next": (LLAMA, "state"),
+    "lfm2": ({**LLAMA, "full_attn_idxs": [1]}, "conv"),
+    "recurrent_gemma": (LLAMA, "state"),
+    "minimax": (LLAMA, "linear_attention"),
+    "mamba": ({}, "state"),
+    "bloom": ({}, "cannot be replaced"),
+    "t5": ({}, "no decoder-only"),
+}
+CHECKPOINTS = {"use_reentrant": False}
+
+
+def network_of(name, sizes, std=0.15):
+    torch.manual_seed(3)
+    network = AutoModelForCausalLM.from_config(CONFIG_MAPPING[name](**sizes)).train()
+    draw_normal(((table, std) for table in network.parameters() if table.dim() > 1), seed=3)
+    return network
+
+
+def texts(articles=(9, 4, 7), samples=(7, 2, 7, 1, 0, 5), seed=1):
+    """Ids of articles and samples of these lengths; the end of a turn, which also pads, stands in articles."""
+    draw = torch.Generator().manual_seed(seed)
+    src = torch.randint(WORDS, (len(articles), max(articles)), generator=draw)
+    src[:, 1] = END
+    lengths, target = torch.tensor(articles), torch.randint(WORDS, (len(samples), max(samples)), generator=draw)
+    src[torch.arange(max(articles)) >= lengths.unsqueeze(1)] = END
+    return src, lengths, target.masked_fill(torch.arange(max(samples)) >= torch.tensor(samples).unsqueeze(1), IGNORED)
+
+
+def plain_rows(network, src, lengths, target):
+    """Scores of each sample in a row of its own, without padding."""
+    rows = []
+    for number, sample in enumerate(target):
+        article = number // (len(target) // len(src))
+        ids, sample = src[article, : lengths[article]], sample[sample != IGNORED]
+        scores = network(torch.cat([ids, sample]).unsqueeze(0), use_cache=False).logits[0, len(ids) - 1 : -1]
+        rows.append(pad(scores, (0, 0, 0, target.shape[1] - len(sample))))
+    return torch.stack(rows)
+
+
+def gradients(network, score, batch):
+    """Scores, and gradients of a loss that weighs every log-probability differently."""
+    network.zero_grad()
+    scores, target = score(network, *batch), batch[-1]
+    kept = target != IGNORED
+    log_prob = scores[kept].log_softmax(-1).gather(-1, target[kept].unsqueeze(-1)).squeeze(-1)
+    (log_prob * torch.linspace(-1, 2, len(log_prob))).sum().backward()
+    return log_prob.detach(), {n: p.grad.clone() for n, p in network.named_parameters() if p.grad is not None}
+
+
+def assert_as_plain_rows(network, batch, plain=None):
+    expected, expected_gradients = plain or gradients(network, plain_rows, batch)
+    log_prob, found = gradients(network, prefix.logits, batch)
+    torch.testing.assert_close(log_prob, expected, atol=4e-6, rtol=0)
+    assert found.keys() == expected_gradients.keys()
+    for name, gradient in found.items():
+        scale = max(1.0, expected_gradients[name].abs().max().item())
+        torch.testing.assert_close(gradient / scale, expected_gradients[name] / scale, atol=4e-6, rtol=0, msg=name)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_log_probabilities_gradients_and_choices_are_those_of_plain_rows(name):
+    network, batch = network_of(name, EXACT[name]), texts()
+    usual = network.config._attn_implementation
+    assert prefix.refusal(network.config, longest=16) is None
+    plain = gradients(network, plain_rows, batch)
+    assert_as_plain_rows(network, batch, plain)
+    assert prefix.difference(network, *batch, plain_rows) < prefix.TOLERANCE
+    network.gradient_checkpointing_enable(CHECKPOINTS)
+    assert_as_plain_rows(network, batch, plain)
+    assert_decodes_as_plain_rows(network.eval(), batch, rows=[2, 0, 0, 1, 2, 2])
+    assert network.config._attn_implementation == usual
+
+
+def assert_decodes_as_plain_rows(network, batch, rows, longest=6):
+    src, lengths, _ = batch
+    seen = []
+
+    def choose(ids, scores):
+        assert scores.dtype == torch.float32
+        seen.append(scores)
+        return (scores + 0.1 * torch.arange(len(scores)).unsqueeze(1) * torch.arange(WORDS)).argmax(-1)
+
+    network.requires_grad_(False)
+    ids = prefix.decode(network, src, lengths, torch.tensor(rows), choose, longest, [END, 6, 7], pad=1)
+    stops = torch.isin(ids, torch.tensor([END, 6, 7]))
+    ended = stops.cumsum(1) - stops.long() > 0
+    assert (ids[ended] == 1).all()
+    for number, article in enumerate(rows):
+        target = ids[number : number + 1].masked_fill(ended[number], IGNORED)
+        expected = plain_rows(network, src[article : article + 1], lengths[article : article + 1], target)[0]
+        for place in range(int((~ended[number]).sum())):
+            torch.testing.assert_close(seen[place][number], expected[place], atol=4e-6, rtol=0)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_attends_otherwise_is_refused(name):
+    sizes, reason = REFUSED[name]
+    assert reason in prefix.refusal(CONFIG_MAPPING[name](**sizes), longest=16)
+
+
+@pytest.mark.parametrize(
+    ("kind", "usual"), [("dynamic", {"max_position_embeddings": 16}), ("longrope", {"max_position_embeddings": 64})]
+)
+def test_positions_that_change_with_the_length_are_refused_beyond_the_usual_length(kind, usual):
+    factors = {"short_factor": [1.0, 1.0], "long_factor": [2.0, 2.0], "original_max_position_embeddings": 16}
+    rope = {"rope_type": kind, "rope_theta": 1e4, "factor": 2.0, **(factors if kind == "longrope" else {})}
+    config = CONFIG_MAPPING["llama"](**{**LLAMA, **usual, "rope_parameters": rope})
+    assert prefix.refusal(config, longest=16) is None
+    assert "more than 16 tokens" in prefix.refusal(config, longest=17)
+
+
+def test_a_window_that_is_shorter_than_the_text_is_wrong_and_the_comparison_shows_it():
+    network = network_of("mistral", {**LLAMA, "sliding_window": 8})
+    assert prefix.difference(network, *texts(), plain_rows) > 0.01
+
+
+@pytest.mark.parametrize(
+    ("articles", "samples"), [((9,), (4, 7, 1)), ((4, 9, 6), (7, 2, 5)), ((3,), (1,)), ((5, 5), (3, 3, 3, 3))]
+)
+def test_any_number_of_articles_and_samples(articles, samples):
+    network, batch = network_of("llama", LLAMA), texts(articles, samples)
+    assert_as_plain_rows(network, batch)
+    assert_decodes_as_plain_rows(network, batch, rows=list(range(len(articles))))
+
+
+@pytest.mark.parametrize("checkpoints", [False, True])
+@pytest.mark.parametrize(("name", "targets"), [("llama", ["q_proj", "v_proj"]), ("gpt2", ["c_attn"])])
+def test_low_rank_updates_have_the_gradients_of_plain_rows(name, targets, checkpoints):
+    network, batch = network_of(name, EXACT[name]), texts()
+    peft.inject_adapter_in_model(peft.LoraConfig(r=2, target_modules=targets), network)
+    draw_normal(((table, 0.15) for key, table in network.named_parameters() if "lora_" in key), seed=4)
+    plain = gradients(network, plain_rows, batch)
+    assert {key.split(".")[-3] for key in plain[1]} == {"lora_A", "lora_B"}
+    if checkpoints:
+        network.gradient_checkpointing_enable(CHECKPOINTS)
+        network.enable_input_require_grads()
+    assert_as_plain_rows(network, batch, plain)
+    assert_decodes_as_plain_rows(network, batch, rows=[0, 1, 2, 0])
+
+
+def test_attention_without_a_fused_kernel_is_the_same(monkeypatch):
+    monkeypatch.setattr(prefix_attention, "_kernel", lambda query, value: False)
+    network, batch = network_of("llama", LLAMA), texts()
+    assert_as_plain_rows(network, batch)
+    assert_decodes_as_plain_rows(network, batch, rows=[0, 2, 0])
+
+
+def test_half_precision_is_as_near_to_float32_as_plain_rows_of_half_precision():
+    network, batch = network_of("llama", LLAMA).requires_grad_(False), texts()
+    exact = plain_rows(network, *batch)
+    half = network.bfloat16()
+    here, plain = (score(half, *batch).float() - exact for score in (prefix.logits, plain_rows))
+    assert here.abs().mean() < 1.2 * plain.abs().mean()
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "key"),
+    [
+        ("llama", {"attention_dropout": 0.1}, "attention_dropout=0.1"),
+        ("gpt2", {"resid_pdrop": 0.1}, "resid_pdrop=0.1"),
+        ("opt", {"dropout": 0.2}, "dropout=0.2"),
+    ],
+)
+def test_dropout_is_refused_in_training_alone(name, sizes, key):
+    network = network_of(name, {**EXACT[name], **sizes})
+    with pytest.raises(ValueError, match=key):
+        prefix.logits(network, *texts())
+    prefix.logits(network.eval(), *texts())
+
+
+def test_a_network_whose_layers_attend_by_other_means_is_not_read_wrong():
+    network = network_of("bloom", {"vocab_size": WORDS, "hidden_size": 16, "n_layer": 2, "n_head": 2})
+    with pytest.raises(RuntimeError, match="0 of 2 layers"):
+        prefix.logits(network, *texts())
