@@ -40,7 +40,7 @@ class Subwords:
         """
         from datasets.fingerprint import Hasher
 
-        key = (rows._fingerprint, self.content(), self.prefix, self.line_break, max_source, max_target)
+        key = (rows._fingerprint, *self._key(), max_source, max_target)
         return rows.map(
             self._ids,
             batched=True,
@@ -50,6 +50,20 @@ class Subwords:
             new_fingerprint=Hasher.hash(key),
             desc="subwords",
         )
+
+    @property
+    def pad(self) -> int:
+        """The id of padding."""
+        return int(self.tokenizer.pad_token_id)
+
+    @property
+    def around(self) -> int:
+        """Tokens of every source that are not the article's, and that no limit counts."""
+        return 0
+
+    def _key(self) -> tuple[Any, ...]:
+        """What the ids depend on beside the rows and the limits."""
+        return self.content(), self.prefix, self.line_break
 
     def reach(self) -> int:
         """One more than the tokenizer's largest id."""
@@ -68,13 +82,15 @@ class Subwords:
 
     def _spelled(self, text: str) -> str:
         """The text with a space inside every special token that it spells, which would else become that token."""
-        for token in self.tokenizer.all_special_tokens:
+        added = self.tokenizer.added_tokens_decoder.values()
+        special = [token.content for token in added if token.special]
+        for token in dict.fromkeys([*self.tokenizer.all_special_tokens, *special]):
             text = text.replace(token, f"{token[0]} {token[1:]}")
         return text
 
     def collate(self, rows: dict[str, list[Any]], ends: tuple[int, ...]) -> Batch:
         """A batch of rows from ``read``; ``ends`` are the ids that end a text."""
-        src = pad(rows["src_tokens"], self.tokenizer.pad_token_id)
+        src = pad(rows["src_tokens"], self.pad)
         return Batch(
             src=src,
             src_extended=src,

@@ -13,6 +13,7 @@ from rewards.text.chunks import tokens
 from rewards.text.languages import language_of
 from rlsum.data.look import Look
 from rlsum.drafts.pretrained import Pretrained
+from rlsum.models.pretrained.options import PROMPTS
 
 SMALL = 5000  # articles to train on
 Values = Mapping[str, object]
@@ -89,6 +90,9 @@ def _of_pretrained(look: Look, start: Pretrained) -> dict[str, object]:
     steps = min(10_000, max(100, look.rows * 3 // 16))
     return {
         "pretrained": start.name,
+        "kind": start.kind,
+        "template": start.template,
+        "prompt": None if start.template is None else _quoted(PROMPTS[start.template]),
         "model": _quoted(start.name),
         "prefix": _quoted(start.prefix) if start.prefix else None,
         "line_break": _quoted(start.line_break) if start.line_break else None,

@@ -137,12 +137,19 @@ def _notes(look: Look, start: Pretrained | None) -> Iterator[str]:
         trained = "low-rank updates are trained" if start.lora else "all are trained"
         if start.large and not start.lora:
             trained += " (low-rank updates, which need less memory, need peft, and layers that it knows)"
-        yield f"model: {start.weights / 1e6:,.1f} million weights, {trained}; it reads texts as they are written"
+        read = f"it reads texts as they are written{_prompted(start)}"
+        yield f"model: {start.weights / 1e6:,.1f} million weights, {trained}; {read}"
     elif not look.spaced:
         yield "texts: without spaces between words; the model reads characters"
     else:
         case = "without capitals" if look.lowercase else "with capitals; the model reads them lower-cased"
         yield f"texts: {'tokenised' if look.tokenised else 'raw'}, {case}"
+
+
+def _prompted(start: Pretrained) -> str:
+    if start.template is None:
+        return ""
+    return ", in a turn of its chat" if start.template == "chat" else ", in a plain prompt: it has no chat template"
 
 
 def _few(look: Look, start: Pretrained | None) -> Iterator[str]:

@@ -10,31 +10,38 @@ from rlsum.errors import ConfigError
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
+    from rlsum.models.pretrained.loading import Family
+
 LARGE = 250e6  # weights; of a larger model only low-rank updates are trained
 LONGEST = 1024, 256  # tokens of an article and of a summary, where the model has no limit below
 WITH_ADAFACTOR = ("t5", "mt5", "umt5", "longt5", "pegasus", "pegasus_x")  # as they were pretrained
+PROMPTED = 128  # tokens that are left for the prompt around an article
 LINE_BREAK = "<n>"  # the token of PEGASUS
 
 
 @dataclass(frozen=True)
 class Pretrained:
-    """A pretrained encoder-decoder.
+    """A pretrained model.
 
+    kind        of model
     name        of its folder or on the hub
     longest     tokens of an article and of a summary at most
     prefix      before every article; "" for none
     line_break  between the sentences of a summary; "" for none of its own
+    template    chat or plain, of a language model's prompt; None for an encoder-decoder
     weights     their number
     lora        the section of low-rank updates as YAML; None: all weights are trained
     optimizer   its name
     rates       of likelihood, and of a reward
     """
 
+    kind: str
     name: str
     tokenizer: PreTrainedTokenizerBase = field(repr=False)
     longest: tuple[int, int]
     prefix: str
     line_break: str
+    template: str | None
     weights: int
     lora: str | None
     optimizer: str
@@ -56,18 +63,24 @@ def pretrained(name: str) -> Pretrained:
 
     if faults := loading.folder_faults(name):
         raise ConfigError("\n".join(faults))
-    sizes, tokenizer = loading.load_config(name), loading.load_tokenizer(name)
-    limits = loading.positions(sizes, "source"), loading.positions(sizes, "target")
-    weights = loading.weights(sizes)
-    lora = _lora(sizes) if weights > LARGE else None
+    sizes = loading.load_config(name, None)
+    family = loading.family_of(sizes) or loading.SEQ2SEQ
+    tokenizer = loading.load_tokenizer(name, family)
+    prompted = family is loading.CAUSAL
+    source = loading.room(sizes, PROMPTED, LONGEST[1]) if prompted else loading.positions(sizes, "source")
+    target = None if prompted else loading.positions(sizes, "target")
+    weights = loading.weights(sizes, family)
+    lora = _lora(sizes, family) if weights > LARGE else None
     adafactor = lora is None and sizes.model_type in WITH_ADAFACTOR
     rates = ("3e-4", "3e-5") if lora else ("1e-3", "1e-4") if adafactor else ("3e-5", "3e-6")
     return Pretrained(
+        family.kind,
         name,
         tokenizer,
-        (min(limits[0] or LONGEST[0], LONGEST[0]), min(limits[1] or LONGEST[1], LONGEST[1])),
+        (min(source or LONGEST[0], LONGEST[0]), min(target or LONGEST[1], LONGEST[1])),
         _prefix(sizes),
-        LINE_BREAK if LINE_BREAK in tokenizer.get_vocab() else "",
+        LINE_BREAK if LINE_BREAK in tokenizer.get_vocab() and not prompted else "",
+        ("plain" if tokenizer.chat_template is None else "chat") if prompted else None,
         weights,
         lora,
         "adafactor" if adafactor else "adamw",
@@ -82,11 +95,12 @@ def _prefix(sizes: PreTrainedConfig) -> str:
     return str(tasks.get("summarization", {}).get("prefix", usual))
 
 
-def _lora(sizes: PreTrainedConfig) -> str | None:
+def _lora(sizes: PreTrainedConfig, family: Family) -> str | None:
     """Low-rank updates that this architecture can have, if peft is installed."""
     from rlsum.models.pretrained import lora
     from rlsum.models.pretrained.options import LoraConfig
 
-    if not lora.faults(LoraConfig(), sizes):
+    other = LoraConfig(targets=("q_proj", "v_proj"))
+    if not lora.faults(LoraConfig(), sizes, family):
         return "{rank: 16}"
-    return None if lora.faults(LoraConfig(targets=("q_proj", "v_proj")), sizes) else "{targets: [q_proj, v_proj]}"
+    return None if lora.faults(other, sizes, family) else "{targets: [q_proj, v_proj]}"

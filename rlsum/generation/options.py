@@ -53,6 +53,8 @@ class Generating:
     top_p: float | None = None
     seed: int = Field(default=1, ge=0)
     """seed of samples"""
+    prompt: str | None = None
+    """what a language model is asked, with {article} in it; default: for a summary; not with a run"""
     prefix: str | None = None
     """text before every article; default: the model's; not with a run"""
     line_break: str | None = None
@@ -133,5 +135,5 @@ def choice_of(how: Generating, language: str | None = None) -> SampleChoice | No
 
 def check_own(how: Generating, folder: Path) -> None:
     """Raise UserError for an option that the configuration of a run settles."""
-    for name, value in how.given("prefix", "line_break", "max_source", "global_attention").items():
+    for name, value in how.given("prompt", "prefix", "line_break", "max_source", "global_attention").items():
         raise UserError(f"{option(name, value)}: set by the configuration of the run in {folder}; leave it out")

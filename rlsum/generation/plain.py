@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rlsum.config import Config, DataConfig, Training
 from rlsum.errors import UserError, option
 from rlsum.generation.options import Generating
 from rlsum.models.decoding import Decoding
 from rlsum.models.pretrained import loading
-from rlsum.models.pretrained.options import Seq2SeqConfig
-from rlsum.models.pretrained.seq2seq import Seq2Seq
+from rlsum.models.pretrained.model import TransformersModel
+from rlsum.models.pretrained.options import CausalConfig, PretrainedConfig, Seq2SeqConfig
 from rlsum.training.checkpoint import CheckpointError
-from rlsum.training.start import seq2seq
+from rlsum.training.start import causal, seq2seq
+from rlsum.training.start.pretrained import section_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 MAX_SOURCE = 1024  # tokens of an article if neither the network nor the tokenizer has a limit
+MAX_PROMPTED = 4096  # tokens of an article in a prompt, if the network has room for them
+STARTS = {"seq2seq": seq2seq.START, "causal": causal.START}
 UNLIMITED = 10**9  # 10**30 in tokenizers without a limit
 UNSUPPORTED = {  # settings of a generation config that are not followed, with the values that have no effect
     "do_sample": False,
@@ -43,6 +46,14 @@ def configuration(name: str, how: Generating) -> tuple[Config, list[str]]:
     Raises CheckpointError for anything else, UserError if ``how.max_source`` exceeds the model's positions.
     """
     sizes, tokenizer, settings = _read(name)
+    own = _causal if loading.family_of(sizes) is loading.CAUSAL else _seq2seq
+    return own(name, how, sizes, tokenizer, settings), unfollowed(settings)
+
+
+def _seq2seq(
+    name: str, how: Generating, sizes: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase, settings: dict[str, Any]
+) -> Config:
+    _check_own(how, ("prompt",), "an encoder-decoder")
     global_attention, line_break = how.global_attention, how.line_break
     if faults := loading.attention_faults(sizes, global_attention or "none"):
         raise UserError(faults[0].replace("model.global_attention=", option("global_attention", "")))
@@ -59,20 +70,40 @@ def configuration(name: str, how: Generating) -> tuple[Config, list[str]]:
         global_attention=global_attention,
     )
     _check_positions(sizes, "max_source", "source", max_source)
-    config = Config(
-        run=name,
-        data=DataConfig(train="-", valid="-", max_source=max_source),  # no corpus to train on
-        training=Training(steps=1),
-        model=section,
-        decoding=decoding(settings, loading.positions(sizes, "target")),
+    return _config(section, max_source, decoding(settings, loading.positions(sizes, "target")))
+
+
+def _causal(
+    name: str, how: Generating, sizes: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase, settings: dict[str, Any]
+) -> Config:
+    """Greedy by default, as in transformers, whose max_length counts the prompt, too."""
+    _check_own(how, ("prefix", "line_break", "global_attention"), "a language model")
+    template: Literal["chat", "plain"] = "plain" if tokenizer.chat_template is None else "chat"
+    section = CausalConfig(pretrained=name, template=template, prompt=how.prompt).resolved()
+    decoded = decoding({"num_beams": 1, **settings, "max_length": None, "min_length": None})
+    config = _config(section, how.max_source or MAX_PROMPTED, decoded)
+    room = loading.room(
+        sizes, causal.START.subwords(config, section, name).around, how.max_length or decoded.max_length
     )
-    return config, unfollowed(settings)
+    if how.max_source is None and room is not None:
+        config = _config(section, max(1, min(room, MAX_PROMPTED)), decoded)
+    return config
 
 
-def load(config: Config) -> Seq2Seq:
+def _config(section: PretrainedConfig, max_source: int, decoding: Decoding) -> Config:
+    data = DataConfig(train="-", valid="-", max_source=max_source)  # no corpus to train on
+    return Config(run=section.pretrained, data=data, training=Training(steps=1), model=section, decoding=decoding)
+
+
+def _check_own(how: Generating, others: tuple[str, ...], what: str) -> None:
+    for name, value in how.given(*others).items():
+        raise UserError(f"{option(name, value)}: not with {what}; leave it out")
+
+
+def load(config: Config) -> TransformersModel:
     """The model of a ``configuration``."""
-    section = seq2seq.section_of(config)
-    return seq2seq.built(config, section, section.pretrained)
+    section = section_of(config)
+    return STARTS[section.kind].built(config, section, section.pretrained)
 
 
 def decoding(settings: dict[str, Any], most: int | None = None) -> Decoding:
@@ -116,18 +147,25 @@ def unfollowed(settings: dict[str, Any]) -> list[str]:
 
 def summary(config: Config, decoding: Decoding, ignored: list[str]) -> str:
     """One line about how the model reads and decodes. Raises UserError for texts longer than its positions."""
-    section = seq2seq.section_of(config)
-    _check_positions(loading.load_config(section.pretrained), "max_length", "target", decoding.max_length)
+    section, sizes = section_of(config), loading.load_config(config.run, None)
     lengths = f"{decoding.min_length} to {decoding.max_length} tokens"
     search = f"beam {decoding.beam}, {lengths}, length penalty {decoding.length_penalty:g}"
     cut = f"top k {decoding.top_k}, top p {decoding.top_p:g}"
     sample = f"samples, {lengths}, temperature {decoding.temperature:g}, {cut}"
+    if isinstance(section, Seq2SeqConfig):
+        _check_positions(sizes, "max_length", "target", decoding.max_length)
+        texts = f"prefix {section.prefix!r}, line break {section.line_break!r}"
+    else:
+        around, tokens = STARTS[section.kind].subwords(config, section, config.run).around, config.data.max_source
+        if faults := loading.prompt_faults(sizes, "max_source", tokens, around, decoding.max_length):
+            raise UserError("\n".join(faults).replace(f"max_source={tokens}", option("max_source", tokens)))
+        texts = f"in a prompt of {around} tokens"
     line = (
-        f"{section.pretrained}: pretrained model; articles of {config.data.max_source} tokens, prefix "
-        f"{section.prefix!r}, line break {section.line_break!r}; {sample if decoding.method == 'sample' else search}, "
-        f"n-grams blocked {decoding.block_ngrams}{decoding.stopping}"
+        f"{section.pretrained}: pretrained model; articles of {config.data.max_source} tokens, {texts}; "
+        f"{sample if decoding.method == 'sample' else search}, n-grams blocked {decoding.block_ngrams}"
+        f"{decoding.stopping}"
     )
-    if section.global_attention != "none":
+    if isinstance(section, Seq2SeqConfig) and section.global_attention != "none":
         line += f"; global attention of the {section.global_attention} token"
     return line + (f"; not followed: {', '.join(ignored)}" if ignored else "")
 
@@ -137,8 +175,8 @@ def _read(name: str) -> tuple[PreTrainedConfig, PreTrainedTokenizerBase, dict[st
     try:
         if faults := loading.folder_faults(name):
             raise loading.PretrainedError("\n".join(faults))
-        sizes = loading.load_config(name)
-        tokenizer = loading.load_tokenizer(name)
+        sizes = loading.load_config(name, None)
+        tokenizer = loading.load_tokenizer(name, loading.family_of(sizes) or loading.SEQ2SEQ)
         generation = loading.load_generation_config(name)
     except loading.PretrainedError as error:
         reason = str(error).replace(f"model.pretrained={name}: ", "  ")

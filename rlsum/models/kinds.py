@@ -10,7 +10,7 @@ from pydantic import Discriminator, Tag
 
 from rlsum.models.options import ModelConfig
 from rlsum.models.pointer_generator.options import PointerGeneratorConfig
-from rlsum.models.pretrained.options import Seq2SeqConfig
+from rlsum.models.pretrained.options import CausalConfig, Seq2SeqConfig
 
 
 class Kind(NamedTuple):
@@ -28,6 +28,7 @@ DEFAULT = "pointer-generator"  # the kind of a section that names none
 KINDS = {
     DEFAULT: Kind(PointerGeneratorConfig, "rlsum.training.start.pointer_generator"),
     "seq2seq": Kind(Seq2SeqConfig, "rlsum.training.start.seq2seq"),
+    "causal": Kind(CausalConfig, "rlsum.training.start.causal"),
 }
 
 

@@ -120,6 +120,10 @@ class Model(nn.Module):
         """One text a row; copied unknown words in their surface form."""
         raise NotImplementedError
 
+    def depends_on(self) -> dict[str, str]:
+        """What must be the same when a run is resumed, beside its configuration and articles, by name."""
+        return {}
+
     def frozen(self) -> Scorer | None:
         """Scores of the network as it was before training, if it still holds that, as under low-rank updates."""
         return None

@@ -56,10 +56,10 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     signatures = {name: metric.signature for name, metric in metrics.items()}  # reads vectors and encoders
     with processes.main_first():
         train, valid = corpus(config, "train"), corpus(config, "valid")
-    facts = _dependencies(config, signatures, train, valid, processes, resume)
-
     torch.manual_seed(config.training.seed)
     model = start_of(config, origin).model(config, origin, train)
+    facts = environment.dependencies(train, valid, processes) | model.depends_on()
+    _check_dependencies(config, signatures, facts, train, processes, resume)
     config = replace(config, model=model.config)  # later runs may resolve names differently
     train_rows = model.read(train.rows, config.data.max_source, config.data.max_target)
     if not resume:
@@ -102,11 +102,15 @@ def _checked(config: Config, origin: Origin) -> Config:
     return config
 
 
-def _dependencies(
-    config: Config, signatures: Mapping[str, str], train: Corpus, valid: Corpus, processes: Processes, resume: bool
-) -> dict[str, Any]:
-    """What must be the same when the run is resumed. Raises CheckpointError where it is not."""
-    facts = environment.dependencies(train, valid, processes)
+def _check_dependencies(
+    config: Config,
+    signatures: Mapping[str, str],
+    facts: dict[str, Any],
+    train: Corpus,
+    processes: Processes,
+    resume: bool,
+) -> None:
+    """Raise CheckpointError where what a resumed run depends on has changed."""
     if resume:
         if keeps_start(config):
             facts["start"] = checkpoint.start_digest(Path(config.run))
@@ -115,7 +119,6 @@ def _dependencies(
         written = (references[0] if references else "" for references in train.rows["references"])
         for line in read_as_english(signatures, written, "language: "):
             log.warning("%s: %s", config.run, line)
-    return facts
 
 
 def load_model(checkpoint: Checkpoint, section: ModelConfig | None = None) -> Model:

@@ -123,7 +123,7 @@ def find(path: str | Path) -> Checkpoint:
         raise CheckpointError(
             f"{path}: no {WEIGHTS} and {CONFIG} there or in best/; give a run folder or a checkpoint folder. To start "
             f"from a pretrained model of transformers, name it in the configuration instead: "
-            f"model='{{kind: seq2seq, pretrained: {path}}}'"
+            f"model='{{kind: seq2seq, pretrained: {path}}}', or kind: causal of a language model"
         )
     return checkpoint
 

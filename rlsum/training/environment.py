@@ -123,4 +123,5 @@ def _by_name(signatures: Mapping[str, str], facts: Mapping[str, Any]) -> dict[st
         **{f"articles of data.{part}": value for part, value in (facts["articles"] or {}).items()},
         "processes": facts["processes"],
         "the start, which the KL penalty measures from": facts.get("start"),
+        "the prompt of model.prompt, system and template, or the tokenizer's chat template": facts.get("prompt"),
     }

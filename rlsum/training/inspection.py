@@ -55,6 +55,7 @@ def inspected(config: Config, part: Part) -> Inspected:
         lengths = [[len(corpus.split(text)) for text in texts] for texts in (corpus.rows["source"], firsts)]
         return Inspected(corpus, corpus.rows, lengths, vocabulary)
     whole = vocabulary.read(corpus.rows, UNCUT, UNCUT)
-    lengths = [[len(tokens) for tokens in whole[column]] for column in ("src_tokens", "tgt_tokens")]
+    around = vocabulary.around
+    lengths = [[len(ids) - around for ids in whole["src_tokens"]], [len(ids) for ids in whole["tgt_tokens"]]]
     rows = vocabulary.read(corpus.rows, data.max_source, data.max_target)
     return Inspected(corpus, rows, lengths, None, vocabulary.tokenizer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import language_models
 import pretrained as tiny
 from typer.testing import CliRunner
 
@@ -13,6 +14,7 @@ from rlsum.cli.app import app
 from rlsum.training import build
 
 NEWS = [*tiny.NEWS[:3], *((article[:20].strip(), text) for article, text in tiny.NEWS[:3])]  # none is cut
+LANGUAGE_MODELS = ("llama", "gpt2")  # with a chat template and without
 MIXED = {"kind": "mixed", "reward": "pretrained:vowels", "gamma": 0.5, "samples": 2}
 
 
@@ -22,11 +24,15 @@ def furnish(folder):
     (folder / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     for name in tiny.ARCHITECTURES:
         tiny.save(folder / name, name)
+    for name in LANGUAGE_MODELS:
+        language_models.save(folder / name, name, chat=name != "gpt2")
 
 
 def settings(place, name, run, **sections):
     """A configuration of a run as a mapping."""
-    model = {"kind": "seq2seq", "pretrained": str(place / name), **sections.pop("model", {})}
+    kind = {"kind": "causal" if name in LANGUAGE_MODELS else "seq2seq"}
+    plain = {"template": "plain"} if name == "gpt2" else {}
+    model = {**kind, **plain, "pretrained": str(place / name), **sections.pop("model", {})}
     training = {
         "steps": 4,
         "batch_size": 2,

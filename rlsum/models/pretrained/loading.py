@@ -1,4 +1,4 @@
-"""Checks and loads pretrained encoder-decoders. Every fault names its key."""
+"""Checks and loads pretrained models of transformers. Every fault names its key."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from safetensors import SafetensorError
@@ -64,26 +64,83 @@ def _is_object(path: Path) -> bool:
         return False
 
 
-def load_config(name: str) -> PreTrainedConfig:
-    """The architecture and its sizes.
+class Family(NamedTuple):
+    """What an auto class of transformers loads.
+
+    kind     of our models
+    what     such a model is, in a sentence
+    auto     the class
+    mapping  of ``modeling_auto``, from sizes to networks; with _NAMES, from model types
+    task     its name in peft
+    """
+
+    kind: str
+    what: str
+    auto: str
+    mapping: str
+    task: str
+
+    @property
+    def loader(self) -> Any:
+        """The auto class."""
+        import transformers
+
+        return getattr(transformers, self.auto)
+
+    def network(self, config: PreTrainedConfig) -> Any:
+        """The class of networks of these sizes."""
+        from transformers.models.auto import modeling_auto
+
+        return getattr(modeling_auto, self.mapping)[type(config)]
+
+    def empty(self, config: PreTrainedConfig) -> PreTrainedModel:
+        """A network of these sizes without memory for its weights."""
+        with torch.device("meta"):
+            network: PreTrainedModel = self.loader.from_config(config)
+        return network
+
+
+SEQ2SEQ = Family(
+    "seq2seq",
+    "an encoder-decoder",
+    "AutoModelForSeq2SeqLM",
+    "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING",
+    "SEQ_2_SEQ_LM",
+)
+CAUSAL = Family(
+    "causal", "a language model without an encoder", "AutoModelForCausalLM", "MODEL_FOR_CAUSAL_LM_MAPPING", "CAUSAL_LM"
+)
+
+
+def family_of(config: PreTrainedConfig) -> Family | None:
+    """What a model is; None: an encoder alone, or something else than a model of texts."""
+    from transformers.models.auto import modeling_auto as known
+
+    if config.model_type in known.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
+        return SEQ2SEQ
+    encoders = known.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    causal = config.model_type in known.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and config.model_type not in encoders
+    return CAUSAL if causal else None
+
+
+def load_config(name: str, family: Family | None = SEQ2SEQ) -> PreTrainedConfig:
+    """The architecture and its sizes; ``family``: what it must be, None: any that can be trained.
 
     Raises PretrainedError for other architectures, and for sparse attention that depends on other rows of a batch.
     """
     from transformers import AutoConfig
-    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as CAUSAL
-    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES as MASKED
-    from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES as ARCHITECTURES
 
     with _explained(name):
         config = AutoConfig.from_pretrained(name)
-    if config.model_type not in ARCHITECTURES:
-        language_model = config.model_type in CAUSAL and config.model_type not in MASKED
-        what = "a language model without an encoder" if language_model else "not an encoder-decoder"
+    own = family_of(config)
+    if own is None:
         raise PretrainedError(
-            f"model.pretrained={name}: {config.model_type} is {what}; rlsum trains encoder-decoders of transformers: "
-            "BART (facebook/bart-base), T5 (google-t5/t5-small), PEGASUS, LED, for other languages mT5 "
-            "(google/mt5-small)" + ("; TRL trains language models on any reward of ours" if language_model else "")
+            f"model.pretrained={name}: {config.model_type} writes no texts; rlsum trains encoder-decoders (kind: "
+            "seq2seq), such as facebook/bart-base or google/mt5-small, and language models (kind: causal), such as "
+            "Qwen/Qwen3-0.6B"
         )
+    if family not in (None, own):
+        raise PretrainedError(f"model.pretrained={name}: {config.model_type} is {own.what}; set model.kind={own.kind}")
     if getattr(config, "attention_type", None) == "block_sparse":  # BigBird; becomes full at a short batch
         raise PretrainedError(
             f"model.pretrained={name}: with attention_type=block_sparse, results depend on padding, on earlier batches "
@@ -94,21 +151,18 @@ def load_config(name: str) -> PreTrainedConfig:
     return config
 
 
-def weights(config: PreTrainedConfig) -> int:
+def weights(config: PreTrainedConfig, family: Family = SEQ2SEQ) -> int:
     """The number of weights of a network of these sizes. Builds it without memory for them."""
-    from transformers import AutoModelForSeq2SeqLM
-
-    with torch.device("meta"):
-        return int(AutoModelForSeq2SeqLM.from_config(config).num_parameters())
+    return int(family.empty(config).num_parameters())
 
 
-def load_tokenizer(name: str) -> PreTrainedTokenizerBase:
-    """The tokenizer. Raises PretrainedError if it has no padding token."""
+def load_tokenizer(name: str, family: Family = SEQ2SEQ) -> PreTrainedTokenizerBase:
+    """The tokenizer. Raises PretrainedError if it has no padding token, which only a language model does without."""
     from transformers import AutoTokenizer
 
     with _explained(name):
         tokenizer = AutoTokenizer.from_pretrained(name)
-    if tokenizer.pad_token_id is None:
+    if tokenizer.pad_token_id is None and family is SEQ2SEQ:
         raise PretrainedError(f"model.pretrained={name}: its tokenizer has no padding token; add one and save it")
     return tokenizer
 
@@ -123,23 +177,23 @@ def load_generation_config(name: str) -> GenerationConfig:
         return GenerationConfig.from_pretrained(name, config_file_name="config.json", _from_model_config=True)
 
 
-def load_network(name: str, dropout: bool) -> PreTrainedModel:
+def load_network(name: str, dropout: bool, family: Family = SEQ2SEQ) -> PreTrainedModel:
     """The network with float32 weights on the CPU; without ``dropout``, all of its dropout rates are 0.
 
     Raises PretrainedError if it cannot be loaded, and for weights that are missing or not finite.
     """
-    from transformers import AutoModelForSeq2SeqLM
-
-    config = load_config(name)
+    config = load_config(name, family)
     if not dropout:
         if rate := getattr(config, "moe_token_dropout", 0.0):  # evaluation multiplies by the share that training keeps
             raise PretrainedError(
                 f"model.pretrained={name}: its moe_token_dropout={rate} also changes outputs without dropout and "
                 "cannot be switched off; set model.dropout=true"
             )
-        config.update({key: 0.0 for key in config.to_dict() if "dropout" in key or key.endswith("layerdrop")})
+        for sizes in (config, config.get_text_config()):
+            rates = [key for key in sizes.to_dict() if "dropout" in key or key.endswith(("layerdrop", "pdrop"))]
+            sizes.update(dict.fromkeys(rates, 0.0))
     with _explained(name):
-        network, info = AutoModelForSeq2SeqLM.from_pretrained(
+        network, info = family.loader.from_pretrained(
             name, config=config, dtype=torch.float32, output_loading_info=True
         )
     learnt = _learnt(network)
@@ -151,7 +205,8 @@ def load_network(name: str, dropout: bool) -> PreTrainedModel:
         )
     if broken := [key for key, tensor in learnt.items() if not tensor.isfinite().all()]:
         raise PretrainedError(f"model.pretrained={name}: {broken[0]} is not finite; save the model again")
-    return network
+    loaded: PreTrainedModel = network
+    return loaded
 
 
 def _learnt(network: PreTrainedModel) -> dict[str, torch.Tensor]:
@@ -188,19 +243,14 @@ def positions(config: PreTrainedConfig, side: str) -> int | None:
 
 def attention_faults(config: PreTrainedConfig, tokens: str) -> list[str]:
     """Why an architecture has no global attention for ``tokens`` of an article (none, first)."""
-    from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING as ARCHITECTURES
-
-    network = ARCHITECTURES[type(config)]
-    if tokens == "none" or "global_attention_mask" in signature(network.forward).parameters:
+    if tokens == "none" or "global_attention_mask" in signature(SEQ2SEQ.network(config).forward).parameters:
         return []
     return [f"model.global_attention={tokens}: {config.model_type} attends to all tokens already; leave it out"]
 
 
-def checkpointing_faults(config: PreTrainedConfig) -> list[str]:
+def checkpointing_faults(config: PreTrainedConfig, family: Family = SEQ2SEQ) -> list[str]:
     """Why an architecture has no gradient checkpointing."""
-    from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING as ARCHITECTURES
-
-    if ARCHITECTURES[type(config)].supports_gradient_checkpointing:
+    if family.network(config).supports_gradient_checkpointing:
         return []
     return [f"model.gradient_checkpointing=true: transformers has none for {config.model_type}; leave it out"]
 
@@ -213,3 +263,21 @@ def length_faults(config: PreTrainedConfig, asked: dict[str, tuple[str, int]]) -
         if limit is not None and tokens > limit:
             faults.append(f"{key}={tokens}: this {config.model_type} has {limit} positions; set it to {limit} or less")
     return faults
+
+
+def room(config: PreTrainedConfig, around: int, summary: int) -> int | None:
+    """Tokens of an article that fit a language model beside its prompt and a summary; None: any number."""
+    limit = positions(config.get_text_config(decoder=True), "target")
+    return None if limit is None else limit - around - summary
+
+
+def prompt_faults(config: PreTrainedConfig, key: str, article: int, around: int, summary: int) -> list[str]:
+    """Why an article of so many tokens, the prompt around it and a summary exceed a language model's positions."""
+    most = room(config, around, summary)
+    if most is None or article <= most:
+        return []
+    advice = f"set it to {most} or less" if most > 0 else "shorten the summary"
+    return [
+        f"{key}={article}: with {around} tokens of the prompt and {summary} of a summary, this {config.model_type} has "
+        f"{most + around + summary} positions; {advice}"
+    ]

@@ -14,9 +14,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import torch
 from torch import Tensor
 
+from rlsum.models.pretrained.loading import SEQ2SEQ, Family
 from rlsum.models.pretrained.options import LoraConfig
 from rlsum.models.summarizer import own_tensors
 
@@ -27,7 +27,7 @@ FOLDER, WEIGHTS = "adapter", "adapter/adapter_model.safetensors"
 NAME = "default"  # of the adapter; part of its tensors' names in memory, not in files
 
 
-def faults(config: LoraConfig, sizes: PreTrainedConfig) -> list[str]:
+def faults(config: LoraConfig, sizes: PreTrainedConfig, family: Family = SEQ2SEQ) -> list[str]:
     """Why a network of these sizes cannot have these updates. Builds it without memory for its weights."""
     if find_spec("peft") is None:
         return ["model.lora: needs peft, which is not installed; pip install 'rlsum[peft]'"]
@@ -37,21 +37,19 @@ def faults(config: LoraConfig, sizes: PreTrainedConfig) -> list[str]:
         return [
             f"model.lora.targets: peft has no default for {sizes.model_type}; name layers, for example [q_proj, v_proj]"
         ]
-    return _misplaced(config, sizes)
+    return _misplaced(config, sizes, family)
 
 
-def _misplaced(config: LoraConfig, sizes: PreTrainedConfig) -> list[str]:
+def _misplaced(config: LoraConfig, sizes: PreTrainedConfig, family: Family) -> list[str]:
     """Layers that are missing, of another type, or share their weights."""
     from peft.tuners.lora import LoraLayer
     from peft.utils.error import PeftError
-    from transformers import AutoModelForSeq2SeqLM
 
-    with torch.device("meta"):
-        network = AutoModelForSeq2SeqLM.from_config(sizes)
+    network = family.empty(sizes)
     users = Counter(id(tensor) for _, tensor in network.named_parameters(remove_duplicate=False))
     try:
         with warnings.catch_warnings(action="ignore"):  # faults are reported below
-            add(network, config, "")
+            add(network, config, "", family)
     except (ValueError, PeftError) as error:
         return [f"model.lora.targets={list(config.targets or ())}: {' '.join(str(error).split())}"]
     layers = [(name, layer) for name, layer in network.named_modules() if isinstance(layer, LoraLayer)]
@@ -64,12 +62,12 @@ def _misplaced(config: LoraConfig, sizes: PreTrainedConfig) -> list[str]:
     ]
 
 
-def add(network: PreTrainedModel, config: LoraConfig, origin: str) -> None:
+def add(network: PreTrainedModel, config: LoraConfig, origin: str, family: Family) -> None:
     """Freeze a network and add updates to its layers. They start at zero, so its outputs do not change."""
     import peft
 
     settings = peft.LoraConfig(
-        task_type="SEQ_2_SEQ_LM",
+        task_type=family.task,
         base_model_name_or_path=origin,
         r=config.rank,
         lora_alpha=config.alpha,

@@ -5,9 +5,6 @@ Notation: B articles, R rows (several an article), S source tokens, T target tok
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -15,27 +12,22 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rlsum.data.batch import Batch
-from rlsum.data.subwords import Subwords, largest_id
-from rlsum.errors import UserError
-from rlsum.models.decoding import Decoding, Sampling
-from rlsum.models.pretrained import lora
+from rlsum.data.subwords import Subwords
+from rlsum.models.decoding import Decoding
+from rlsum.models.pretrained.loading import SEQ2SEQ
+from rlsum.models.pretrained.model import TransformersModel
 from rlsum.models.pretrained.options import Seq2SeqConfig
 from rlsum.models.pretrained.token_rules import SelfCritical, TokenRules
-from rlsum.models.sampling import Drawn
-from rlsum.models.summarizer import WEIGHTS, Model, Scorer, TargetScores, Tokens, own_tensors, repeat_rows
+from rlsum.models.summarizer import repeat_rows
 
 if TYPE_CHECKING:
-    import datasets
     from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel
 
 
-class Seq2Seq(Model):
-    """A network of transformers, its tokenizer, and the rules for its special tokens.
+class Seq2Seq(TransformersModel):
+    """An encoder-decoder; see TransformersModel."""
 
-    Checkpoints contain the ``described`` sizes, with dropout rates that the network may have been loaded without. If
-    ``smoothed``, scores in training include the mean over tokens.
-    """
-
+    family = SEQ2SEQ
     config: Seq2SeqConfig
 
     def __init__(
@@ -46,88 +38,26 @@ class Seq2Seq(Model):
         vocabulary: Subwords,
         smoothed: bool = False,
     ) -> None:
-        super().__init__()
-        self.smoothed = smoothed
-        self.config, self.network, self.described, self.vocabulary = config, network, described, vocabulary
-        self.rules = TokenRules.of(network.generation_config, vocabulary.tokenizer.pad_token_id)
-        network.generation_config = self.rules.generation_config(Decoding())
-        if config.gradient_checkpointing:
-            network.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-        if config.lora is not None:
-            lora.add(network, config.lora, config.pretrained)
-            if config.gradient_checkpointing:
-                network.enable_input_require_grads()  # with frozen embeddings, no input would need a gradient
+        rules = TokenRules.of(network.generation_config, vocabulary.pad)
+        super().__init__(config, network, described, vocabulary, rules, smoothed)
 
-    # ---- the summarizer protocol ----------------------------------------------------------------------------------
-
-    def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
-        """Rows with the tokenizer's ids; see Subwords.read. Raises UserError for ids unknown to the network."""
-        read = self.vocabulary.read(rows, max_source, max_target)
-        tables = {"src_tokens": self.network.get_input_embeddings(), "tgt_tokens": self.network.get_output_embeddings()}
-        for column, table in tables.items():
-            known = len(table.weight)
-            # published tokenizers may have unused ids, such as the mask of bart-large-cnn
-            if self.vocabulary.reach() > known <= (largest := largest_id(read, column)):
-                token = self.vocabulary.tokenizer.convert_ids_to_tokens(largest)
-                raise UserError(
-                    f"model.pretrained={self.config.pretrained}: the tokenizer has a token {token!r}, id {largest}, "
-                    f"but the network has {known} tokens; resize it with "
-                    "model.resize_token_embeddings(len(tokenizer)), and save it"
-                )
-        return read
-
-    def collate(self, rows: dict[str, list[Any]]) -> Batch:
-        """A batch; see Model.collate."""
-        return self.vocabulary.collate(rows, self.rules.ends)
-
-    def forward(self, batch: Batch, target: Tensor, drawn: Drawn | None = None) -> TargetScores:
-        """Log-probabilities (R, T) of targets in one pass, each token given the target before it; see Scorer."""
+    def logits(self, batch: Batch, target: Tensor) -> Tensor:
+        """See TransformersModel.logits."""
         rows = repeat_rows(len(batch), len(target) // len(batch)).to(target.device)
-        logits = self.network(
+        logits: Tensor = self.network(
             **self._encoded(batch, rows), decoder_input_ids=self.rules.inputs(target), use_cache=False
         ).logits
-        log_prob = self.rules.log_prob(logits, target)
-        if drawn is not None and not drawn.sampling.plain:
-            rows = drawn.rows.nonzero().squeeze(1)
-            sampled = self.rules.sampled_log_prob(logits[rows], target[rows], drawn.sampling)
-            log_prob = log_prob.index_put((rows,), sampled)
-        mean = self.rules.mean_log_prob(logits, target) if self.smoothed and self.training else None
-        return TargetScores(log_prob, torch.zeros_like(log_prob), mean)
+        return logits
 
-    def frozen(self) -> Scorer | None:
-        """See Model.frozen: with low-rank updates, the network without them."""
-        return None if self.config.lora is None else self.without_updates
+    def chosen(self, batch: Batch, rows: Tensor, choose: SelfCritical, max_length: int) -> Tensor:
+        """See TransformersModel.chosen."""
+        config = self.rules.generation_config(Decoding(method="sample", max_length=max_length))
+        return self._decode(batch, rows, config, logits_processor=[choose])
 
-    @torch.no_grad()
-    def without_updates(self, batch: Batch, target: Tensor, drawn: Drawn | None = None) -> TargetScores:
-        """Scores of the frozen network, without its low-rank updates."""
-        with self._no_dropout(), lora.switched_off(self.network):
-            return self(batch, target, drawn)
-
-    @torch.no_grad()
-    def generate(self, batch: Batch, decoding: Decoding, scored: bool = True) -> Tokens:
-        """Decode a batch; see Model.generate."""
-        if decoding.method == "sample":
-            return self.sample(batch, decoding.samples, decoding.sampling)
+    def searched(self, batch: Batch, decoding: Decoding) -> Tensor:
+        """See TransformersModel.searched."""
         rows = torch.arange(len(batch), device=batch.src.device)
-        with self._no_dropout():
-            ids = self._decode(batch, rows, self.rules.generation_config(decoding))
-            ids = self.rules.ends_of(ids, decoding.max_length)
-            return Tokens(ids, self(batch, ids).log_prob if scored else torch.full(ids.shape, torch.nan))
-
-    @torch.no_grad()
-    def disagreement(self, batch: Batch, sampling: Sampling) -> float:
-        """The largest difference, in nats, between log-probabilities of tokens when sampled and when scored."""
-        with self._no_dropout():
-            samples = self.sample(batch, 2, sampling)
-            scored = self(batch, samples.ids, Drawn.all(samples.ids, sampling))
-            return (scored.log_prob - samples.log_prob).abs().max().item()
-
-    def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
-        """One text a row, special tokens left out."""
-        return self.vocabulary.texts(tokens.ids.tolist())
-
-    # ---- inside ---------------------------------------------------------------------------------------------------
+        return self._decode(batch, rows, self.rules.generation_config(decoding))
 
     def _encoded(self, batch: Batch, rows: Tensor) -> dict[str, Any]:
         """Encoder outputs for the articles ``rows`` (R,), as keyword arguments of the network; each is encoded once."""
@@ -139,42 +69,7 @@ class Seq2Seq(Model):
         states = type(encoded)(last_hidden_state=encoded.last_hidden_state[rows])  # networks need their own type
         return {"encoder_outputs": states, "attention_mask": mask[rows]}
 
-    def drawn(self, batch: Batch, rows: Tensor, cut: int, sampling: Sampling, noise: Tensor | None) -> Tokens:
-        """See Model.drawn."""
-        choose = SelfCritical(cut, sampling, self.rules.ends, noise)
-        config = self.rules.generation_config(Decoding(method="sample", max_length=sampling.limit))
-        with self._no_dropout():
-            chosen = self._decode(batch, rows, config, logits_processor=[choose])
-        ids = self.rules.ends_of(chosen, sampling.limit)
-        return Tokens(ids, choose.log_prob(chosen).masked_fill(ids == batch.pad, 0.0))
-
     def _decode(self, batch: Batch, rows: Tensor, config: GenerationConfig, **options: Any) -> Tensor:
         """Ids (R, L) decoded by transformers, without the start token."""
         ids: Tensor = self.network.generate(**self._encoded(batch, rows), generation_config=config, **options)
         return ids[:, 1:]
-
-    @contextmanager
-    def _no_dropout(self) -> Iterator[None]:
-        training = self.network.training
-        self.network.eval()
-        try:
-            yield
-        finally:
-            self.network.train(training)
-
-    # ---- checkpoint files ------------------------------------------------------------------------------------
-
-    def save_to(self, folder: Path, reading: Mapping[str, Any], decoding: Decoding) -> None:
-        """Write tokenizer, sizes and decoding in the formats of transformers. The tokenizer says how texts are read."""
-        self.vocabulary.save_to(folder)
-        self.described.dtype = "float32"
-        self.described.save_pretrained(folder)
-        self.rules.generation_config(decoding.searching()).save_pretrained(folder)
-        if self.config.lora is not None:
-            lora.save_to(folder, self.network)
-
-    def weight_files(self) -> dict[str, dict[str, Tensor]]:
-        """All tensors by their names in transformers, low-rank updates merged; with updates, also an adapter file."""
-        if self.config.lora is None:
-            return {WEIGHTS: own_tensors(self.network)}
-        return {lora.WEIGHTS: lora.adapter(self.network), WEIGHTS: lora.merged(self.network)}

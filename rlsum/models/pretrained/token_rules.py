@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class TokenRules:
     """Tokens that start and end a text, and tokens that are forced or suppressed.
 
-    start, pad        decoder inputs before the first token, and for padding
+    start, pad        decoder inputs before the first token, and for padding; no start behind a prompt
     ends              each of them ends a text
     forced_first      the only possible first token (BART: <s>)
     forced_end        replaces the last token of a text of maximum length
@@ -36,7 +36,7 @@ class TokenRules:
     suppressed_first  tokens that are impossible as the first one that is not forced
     """
 
-    start: int
+    start: int | None
     pad: int
     ends: tuple[int, ...]
     forced_first: int | None = None
@@ -67,6 +67,15 @@ class TokenRules:
             suppressed_first=_ids(config.begin_suppress_tokens),
         )
 
+    @classmethod
+    def behind_a_prompt(cls, config: GenerationConfig, pad: int, end: int) -> TokenRules:
+        """Those of a language model: what ends its texts, ``end`` included. Raises UserError for unsupported ones."""
+        for key in ("forced_bos_token_id", "forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens",
+                    "bad_words_ids"):  # fmt: skip
+            if getattr(config, key, None):
+                raise UserError(f"generation_config.json: {key} is not followed for language models; remove it")
+        return cls(start=None, pad=pad, ends=tuple(dict.fromkeys((end, *_ids(config.eos_token_id)))))
+
     def generation_config(self, decoding: Decoding) -> GenerationConfig:
         """The rules with decoding options. Lengths are explicit, because transformers replaces None by defaults."""
         from transformers import GenerationConfig
@@ -96,6 +105,7 @@ class TokenRules:
     def inputs(self, target: Tensor) -> Tensor:
         """Decoder inputs to score a target (R, T): the target shifted right behind the start token."""
         before = target[:, :-1]
+        assert self.start is not None
         return F.pad(before.masked_fill(before == IGNORED, self.pad), (1, 0), value=self.start)
 
     def log_prob(self, logits: Tensor, target: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import datasets
+import language_models
 import pretrained
 import pytest
 
@@ -193,10 +194,11 @@ def test_what_starts_from_another_run_is_not_inspected(rlsum):
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     place = tmp_path_factory.mktemp("models")
-    return {kind: pretrained.save(place / kind, kind) for kind in ("bart", "t5", "pegasus")}
+    made = {kind: pretrained.save(place / kind, kind) for kind in ("bart", "t5", "pegasus")}
+    return {**made, "llama": language_models.save(place / "llama", "llama")}
 
 
-@pytest.mark.parametrize("kind", ["bart", "t5", "pegasus"])
+@pytest.mark.parametrize("kind", ["bart", "t5", "pegasus", "llama"])
 def test_a_pretrained_model_reads_texts_as_they_are_written_and_is_trained(rlsum, models, kind):
     jsonl("a.jsonl", plain())
     code, printed, error = rlsum("init", "a.jsonl", "--name", "x", "--pretrained", models[kind])
@@ -205,11 +207,12 @@ def test_a_pretrained_model_reads_texts_as_they_are_written_and_is_trained(rlsum
     config, trainer = settled(TRAINED)
     assert (config.data.lowercase, config.data.tokenizer) == (False, None), "its own"
     assert "vocabulary" not in Path("x.yaml").read_text()
-    assert (config.model.prefix, config.model.line_break) == (
-        "summarize: " * (kind == "t5"),
-        "<n>" if kind == "pegasus" else " ",
-    )
-    if kind != "t5":
+    if kind == "llama":
+        assert (config.model.kind, config.model.template) == ("causal", "chat")
+    else:
+        line_break = "<n>" if kind == "pegasus" else " "
+        assert (config.model.prefix, config.model.line_break) == ("summarize: " * (kind == "t5"), line_break)
+    if kind in ("bart", "pegasus"):
         assert config.data.max_source == 64, "as many as the model has positions"
     found = inspected(config, "train")
     assert found.rows["src_tokens"] == trainer.train_rows["src_tokens"]
@@ -222,10 +225,11 @@ def test_a_pretrained_model_reads_texts_as_they_are_written_and_is_trained(rlsum
     assert code == 0, error
 
 
-def test_a_large_model_trains_low_rank_updates_in_both_runs(rlsum, models, monkeypatch):
+@pytest.mark.parametrize("kind", ["pegasus", "llama"])
+def test_a_large_model_trains_low_rank_updates_in_both_runs(rlsum, models, monkeypatch, kind):
     monkeypatch.setattr("rlsum.drafts.pretrained.LARGE", 1)
     jsonl("a.jsonl", plain())
-    assert "low-rank updates" in rlsum("init", "a.jsonl", "--name", "x", "--pretrained", models["pegasus"])[1]
+    assert "low-rank updates" in rlsum("init", "a.jsonl", "--name", "x", "--pretrained", models[kind])[1]
     assert configs.load("x.yaml").model.lora == configs.load("x-rewarded.yaml").model.lora is not None
     assert rlsum("train", "x.yaml", *TRAINED)[0] == 0
     code, _, error = rlsum("train", "x-rewarded.yaml", "--init", "runs/x", *TRAINED, *REWARDED, VARIED)
@@ -233,17 +237,15 @@ def test_a_large_model_trains_low_rank_updates_in_both_runs(rlsum, models, monke
 
 
 def test_what_cannot_be_trained_is_refused_with_what_to_take_instead(rlsum, tmp_path):
-    from transformers import GPT2Config, GPT2LMHeadModel
+    from transformers import BertConfig, BertModel
 
     jsonl("a.jsonl", plain())
-    tokenizer = pretrained.byte_pairs()
-    tokenizer.save_pretrained(tmp_path / "gpt2")
-    GPT2LMHeadModel(GPT2Config(n_embd=8, n_layer=1, n_head=1, vocab_size=len(tokenizer))).save_pretrained(
-        tmp_path / "gpt2"
-    )
-    code, _, error = rlsum("init", "a.jsonl", "--pretrained", tmp_path / "gpt2")
+    pretrained.byte_pairs().save_pretrained(tmp_path / "bert")
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
+    BertModel(BertConfig(**sizes)).save_pretrained(tmp_path / "bert")
+    code, _, error = rlsum("init", "a.jsonl", "--pretrained", tmp_path / "bert")
     assert code == 2
-    assert "gpt2 is a language model without an encoder" in error
+    assert "bert writes no texts" in error
     assert "facebook/bart-base" in error
     assert "no such folder" in rlsum("init", "a.jsonl", "--pretrained", "./nowhere")[2]
     assert not Path("a.yaml").exists()

@@ -12,7 +12,7 @@ from rlsum.models.kinds import DEFAULT, KINDS
 from rlsum.training.start.origin import Start
 
 ROOMS = {name: kind.options.__module__.removesuffix(".options") for name, kind in KINDS.items()}
-NEEDED = {"seq2seq": {"pretrained": "name"}}  # keys without a default
+NEEDED = {name: {"pretrained": "name"} for name in ("seq2seq", "causal")}  # keys without a default
 
 
 @pytest.mark.parametrize("name", KINDS)

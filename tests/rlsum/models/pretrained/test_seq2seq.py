@@ -356,7 +356,7 @@ def test_settings_that_cannot_be_read_are_a_fault_and_none_are_not(folders, tmp_
 
 
 def test_a_model_that_is_no_encoder_decoder_is_refused(tiny_encoder):
-    with pytest.raises(loading.PretrainedError, match="bert is not an encoder-decoder"):
+    with pytest.raises(loading.PretrainedError, match="bert writes no texts"):
         loading.load_config(str(tiny_encoder))
 
 

@@ -1,0 +1,217 @@
+"""What a language model reads: the article in a prompt, by the tokenizer's chat template or as it is written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rlsum.data.subwords import IGNORED, Subwords
+from rlsum.errors import UserError
+from rlsum.readers.understood import say
+
+if TYPE_CHECKING:
+    import datasets
+    from transformers import PreTrainedTokenizerBase
+
+PLACE, TURN = "@article@", "@turn@"  # stand for the article and another turn in what a template makes
+TODAY = "26 Jul 2024"  # of templates that tell it: a prompt is the same every day
+CLOCK = re.compile(r"strftime_now\([^)]*\)")
+
+
+@dataclass(frozen=True)
+class Prompt(Subwords):
+    """A tokenizer, and the text around the article.
+
+    before, after  the prompt; the summary follows
+    lead           ids before it that the tokenizer puts before every text, of a prompt that has none itself
+    end            the id that ends a summary
+    default        the system turn that the chat template has put into it; "" for none
+    sentences      a text's sentences, to cut an article behind one; None: behind a token
+    stop           texts that end a summary
+    """
+
+    before: str = ""
+    after: str = ""
+    lead: tuple[int, ...] = ()
+    end: int = 0
+    default: str = ""
+    sentences: Callable[[str], list[str]] | None = None
+    stop: tuple[str, ...] = ()
+
+    @property
+    def pad(self) -> int:
+        """The tokenizer's, or the end: masks tell what padding is, not ids."""
+        return self.end if self.tokenizer.pad_token_id is None else int(self.tokenizer.pad_token_id)
+
+    @property
+    def around(self) -> int:
+        """The tokens of the prompt beside the article."""
+        return len(self._prompted("")[0])
+
+    def digest(self) -> str:
+        """Sixteen hex digits that change with anything of the prompt, the end, or where articles are cut."""
+        how = [self.before, self.after, self.lead, self.end, self.sentences is not None, self.stop]
+        return hashlib.sha256(json.dumps(how).encode()).hexdigest()[:16]
+
+    def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
+        """Rows with ids: of the prompt with at most ``max_source`` of the article; of the summary, and the end.
+
+        A reference cut at ``max_target`` ids, the end included, loses its end. Says what the prompt is, and how many
+        articles were cut.
+        """
+        self._say()
+        read = super().read(rows, max_source, max_target)
+        lost = [row for row in read["src_lost"] if row]
+        if lost:
+            say(
+                f"articles cut at data.max_source={max_source} tokens: {len(lost):,} of {len(read):,}, which lose "
+                f"{sum(lost) / len(lost):,.0f} tokens on average"
+            )
+        return read
+
+    def _say(self) -> None:
+        line = f"prompt: {(self.before + PLACE + self.after).replace(PLACE, '{article}')!r}, {self.around} tokens"
+        if self.default:
+            line += f"; {self.default!r} is the system turn of the chat template: model.system='' empties it"
+        say(line)
+
+    def _key(self) -> tuple[Any, ...]:
+        return (*super()._key(), self.digest())
+
+    def _ids(self, rows: dict[str, list[Any]], max_source: int, max_target: int) -> dict[str, list[Any]]:
+        articles = [self._spelled(text).strip() for text in rows["source"]]
+        sources = [
+            (text, 0) if len(ids) <= max_source else self._cut(text, ids, max_source)
+            for text, ids in zip(articles, self._of(articles), strict=True)
+        ]
+        firsts = [self._spelled(texts[0]).strip() if texts else "" for texts in rows["references"]]
+        targets = [[*ids, self.end] for ids in self._of(map(self.until_stop, firsts))]
+        return {
+            "src_tokens": self._prompted(*(text for text, _ in sources)),
+            "src_lost": [lost for _, lost in sources],
+            "tgt_tokens": [ids[:max_target] for ids in targets],
+            "tgt_whole": [len(ids) <= max_target for ids in targets],
+        }
+
+    def _of(self, texts: Any) -> list[list[int]]:
+        texts = list(texts)
+        return self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] if texts else []
+
+    def _prompted(self, *articles: str) -> list[list[int]]:
+        return [[*self.lead, *ids] for ids in self._of(self.before + text + self.after for text in articles)]
+
+    def _cut(self, text: str, ids: Sequence[int], limit: int) -> tuple[str, int]:
+        """The beginning of an article that has at most ``limit`` of its ``ids``, and how many are lost."""
+        if self.tokenizer.is_fast:
+            spans = self.tokenizer(text, add_special_tokens=False, verbose=False, return_offsets_mapping=True)
+            kept = text[: spans["offset_mapping"][limit - 1][1]]
+        else:
+            kept = self.tokenizer.decode(ids[:limit])
+        if self.sentences is not None:
+            place, last = 0, 0
+            for sentence in self.sentences(text):
+                place = text.find(sentence, place) + len(sentence)
+                last = place if place <= len(kept) else last
+            kept = kept[:last] or kept  # a first sentence that is too long is cut at a token
+        return kept, len(ids) - len(self._of([kept])[0])
+
+    # ---- summaries ------------------------------------------------------------------------------------------------
+
+    def texts(self, rows: Sequence[Sequence[int]]) -> list[str]:
+        """The text of each row of ids up to a stop string, special tokens left out."""
+        kept = [[token for token in row if token not in (IGNORED, self.end)] for row in rows]
+        written = self.tokenizer.batch_decode(kept, skip_special_tokens=True)
+        return ["\n".join(map(str.strip, self.until_stop(text).strip().split("\n"))) for text in written]
+
+    def until_stop(self, text: str) -> str:
+        """The text before the first stop string."""
+        return text[: min((place for stop in self.stop if (place := text.find(stop)) >= 0), default=len(text))]
+
+    def stopped(self, ids: Sequence[int]) -> bool:
+        """Whether the text of these ids holds a stop string that its last token may have completed."""
+        window = max((len(stop.encode()) for stop in self.stop), default=0) + 2  # a token has a byte or more
+        text = self.tokenizer.decode([token for token in ids[-window:] if token != IGNORED]) if window > 2 else ""
+        return self.until_stop(text) != text
+
+
+def prompt(
+    tokenizer: PreTrainedTokenizerBase,
+    text: str,
+    *,
+    chat: bool,
+    system: str | None = None,
+    stop: tuple[str, ...] = (),
+    sentences: Callable[[str], list[str]] | None = None,
+) -> Prompt:
+    """The prompt of ``text`` with {article} in it, as the user's turn of a chat or as it is.
+
+    ``system``: the system turn; None: that of the chat template. Raises UserError if the tokenizer has no chat
+    template, if this takes no system turn, or if nothing would end a summary.
+    """
+    asked, default, end = text.replace("{article}", PLACE), "", tokenizer.eos_token_id
+    if chat:
+        if tokenizer.chat_template is None:
+            raise UserError("model.template=chat: the tokenizer has no chat template; set model.template=plain")
+        plain = _rendered(tokenizer, None, asked)
+        default = _default(tokenizer, plain, asked)
+        if system is not None and (system or default):
+            written = _rendered(tokenizer, system, asked)
+            if written is None or system not in written:
+                raise UserError(
+                    f"model.system={system!r}: the chat template takes no system turn; write it into model.prompt"
+                )
+            plain, default = written, ""
+        whole, lead = plain or "", []
+        end = _end(tokenizer, asked, end)
+    else:
+        whole, lead = asked, tokenizer("")["input_ids"][:1]
+        lead = [] if lead != [tokenizer.bos_token_id] else lead  # not an end that is put behind every text
+    if end is None:
+        raise UserError("the tokenizer has neither a chat template nor an eos_token, so no summary would end; add one")
+    before, place, after = whole.partition(PLACE)
+    if not place or PLACE in after:
+        raise UserError("model.template=chat: the chat template does not repeat the user's turn; set it to plain")
+    return Prompt(
+        tokenizer, "", "\n", before=before, after=after, lead=tuple(lead), end=end, default=default,
+        sentences=sentences, stop=stop,
+    )  # fmt: skip
+
+
+def _rendered(
+    tokenizer: PreTrainedTokenizerBase, system: str | None, user: str, answer: str | None = None
+) -> str | None:
+    """A chat as a text, up to the answer or with it; None if the template refuses these turns."""
+    from jinja2 import TemplateError
+
+    turns = [("system", system), ("user", user), ("assistant", answer)]
+    messages = [{"role": role, "content": text} for role, text in turns if text is not None]
+    template = CLOCK.sub(repr(TODAY), tokenizer.get_chat_template())
+    try:
+        written: str = tokenizer.apply_chat_template(
+            messages, chat_template=template, tokenize=False, add_generation_prompt=answer is None, date_string=TODAY,
+            enable_thinking=False,
+        )  # fmt: skip
+    except TemplateError as error:
+        if system is not None or answer is not None:
+            return None
+        raise UserError(f"model.template=chat: the chat template cannot be used ({error}); set it to plain") from error
+    return written
+
+
+def _default(tokenizer: PreTrainedTokenizerBase, plain: str | None, user: str) -> str:
+    """The system turn that a chat template writes where none is given: what stands in the place of another one."""
+    before, place, after = (_rendered(tokenizer, TURN, user) or "").partition(TURN)
+    if not place or plain is None or not (plain.startswith(before) and plain.endswith(after)):
+        return ""
+    return plain[len(before) : len(plain) - len(after)]
+
+
+def _end(tokenizer: PreTrainedTokenizerBase, user: str, otherwise: int | None) -> int | None:
+    """The id that ends the assistant's turn, by default that of every text."""
+    _, place, after = (_rendered(tokenizer, None, user, TURN) or "").partition(TURN)
+    ids = tokenizer(after, add_special_tokens=False)["input_ids"] if place and after.strip() else []
+    return ids[0] if ids and ids[0] in tokenizer.added_tokens_decoder else otherwise

@@ -1,0 +1,175 @@
+"""What the kinds of pretrained models share: scoring, drawing, low-rank updates, files.
+
+Notation: B articles, R rows (several an article), S source tokens, T target tokens, L decoded tokens, V ids.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from rlsum.data.batch import Batch
+from rlsum.data.subwords import Subwords, largest_id
+from rlsum.errors import UserError
+from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.pretrained import lora
+from rlsum.models.pretrained.loading import Family
+from rlsum.models.pretrained.options import PretrainedConfig
+from rlsum.models.pretrained.token_rules import SelfCritical, TokenRules
+from rlsum.models.sampling import Drawn
+from rlsum.models.summarizer import WEIGHTS, Model, Scorer, TargetScores, Tokens, own_tensors
+
+if TYPE_CHECKING:
+    import datasets
+    from transformers import PreTrainedConfig, PreTrainedModel
+
+
+class TransformersModel(Model):
+    """A network of transformers, its tokenizer, and the rules for its special tokens.
+
+    Checkpoints contain the ``described`` sizes, with dropout rates that the network may have been loaded without. If
+    ``smoothed``, scores in training include the mean over tokens.
+    """
+
+    family: ClassVar[Family]
+    config: PretrainedConfig
+
+    def __init__(
+        self,
+        config: PretrainedConfig,
+        network: PreTrainedModel,
+        described: PreTrainedConfig,
+        vocabulary: Subwords,
+        rules: TokenRules,
+        smoothed: bool = False,
+    ) -> None:
+        super().__init__()
+        self.smoothed = smoothed
+        self.config, self.network, self.described, self.vocabulary = config, network, described, vocabulary
+        self.rules = rules
+        network.generation_config = self.rules.generation_config(Decoding())
+        if config.gradient_checkpointing:
+            network.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+        if config.lora is not None:
+            lora.add(network, config.lora, config.pretrained, self.family)
+            if config.gradient_checkpointing:
+                network.enable_input_require_grads()  # with frozen embeddings, no input would need a gradient
+
+    # ---- what a kind does -----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def logits(self, batch: Batch, target: Tensor) -> Tensor:
+        """Logits (R, T, V) of each token of the targets (R, T), given the target before it; differentiable."""
+
+    @abstractmethod
+    def chosen(self, batch: Batch, rows: Tensor, choose: SelfCritical, max_length: int) -> Tensor:
+        """Ids (R, L) that ``choose`` takes for the articles ``rows`` (R,)."""
+
+    @abstractmethod
+    def searched(self, batch: Batch, decoding: Decoding) -> Tensor:
+        """Ids (B, L) of the greedy text of each article, or of a beam search."""
+
+    # ---- the summarizer protocol ----------------------------------------------------------------------------------
+
+    def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
+        """Rows with the tokenizer's ids; see Subwords.read. Raises UserError for ids unknown to the network."""
+        read = self.vocabulary.read(rows, max_source, max_target)
+        tables = {"src_tokens": self.network.get_input_embeddings(), "tgt_tokens": self.network.get_output_embeddings()}
+        for column, table in tables.items():
+            known = len(table.weight)
+            # published tokenizers may have unused ids, such as the mask of bart-large-cnn
+            if self.vocabulary.reach() > known <= (largest := largest_id(read, column)):
+                token = self.vocabulary.tokenizer.convert_ids_to_tokens(largest)
+                raise UserError(
+                    f"model.pretrained={self.config.pretrained}: the tokenizer has a token {token!r}, id {largest}, "
+                    f"but the network has {known} tokens; resize it with "
+                    "model.resize_token_embeddings(len(tokenizer)), and save it"
+                )
+        return read
+
+    def collate(self, rows: dict[str, list[Any]]) -> Batch:
+        """A batch; see Model.collate."""
+        return self.vocabulary.collate(rows, self.rules.ends)
+
+    def forward(self, batch: Batch, target: Tensor, drawn: Drawn | None = None) -> TargetScores:
+        """Log-probabilities (R, T) of targets in one pass, each token given the target before it; see Scorer."""
+        logits = self.logits(batch, target)
+        log_prob = self.rules.log_prob(logits, target)
+        if drawn is not None and not drawn.sampling.plain:
+            rows = drawn.rows.nonzero().squeeze(1)
+            sampled = self.rules.sampled_log_prob(logits[rows], target[rows], drawn.sampling)
+            log_prob = log_prob.index_put((rows,), sampled)
+        mean = self.rules.mean_log_prob(logits, target) if self.smoothed and self.training else None
+        return TargetScores(log_prob, torch.zeros_like(log_prob), mean)
+
+    def frozen(self) -> Scorer | None:
+        """See Model.frozen: with low-rank updates, the network without them."""
+        return None if self.config.lora is None else self.without_updates
+
+    @torch.no_grad()
+    def without_updates(self, batch: Batch, target: Tensor, drawn: Drawn | None = None) -> TargetScores:
+        """Scores of the frozen network, without its low-rank updates."""
+        with self.no_dropout(), lora.switched_off(self.network):
+            return self(batch, target, drawn)
+
+    @torch.no_grad()
+    def generate(self, batch: Batch, decoding: Decoding, scored: bool = True) -> Tokens:
+        """Decode a batch; see Model.generate."""
+        if decoding.method == "sample":
+            return self.sample(batch, decoding.samples, decoding.sampling)
+        with self.no_dropout():
+            ids = self.rules.ends_of(self.searched(batch, decoding), decoding.max_length)
+            return Tokens(ids, self(batch, ids).log_prob if scored else torch.full(ids.shape, torch.nan))
+
+    def drawn(self, batch: Batch, rows: Tensor, cut: int, sampling: Sampling, noise: Tensor | None) -> Tokens:
+        """See Model.drawn."""
+        choose = SelfCritical(cut, sampling, self.rules.ends, noise)
+        with self.no_dropout():
+            chosen = self.chosen(batch, rows, choose, sampling.limit)
+        ids = self.rules.ends_of(chosen, sampling.limit)
+        return Tokens(ids, choose.log_prob(chosen).masked_fill(ids == batch.pad, 0.0))
+
+    @torch.no_grad()
+    def disagreement(self, batch: Batch, sampling: Sampling) -> float:
+        """The largest difference, in nats, between log-probabilities of tokens when sampled and when scored."""
+        with self.no_dropout():
+            samples = self.sample(batch, 2, sampling)
+            scored = self(batch, samples.ids, Drawn.all(samples.ids, sampling))
+            return (scored.log_prob - samples.log_prob).abs().max().item()
+
+    def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
+        """One text a row, special tokens left out."""
+        return self.vocabulary.texts(tokens.ids.tolist())
+
+    @contextmanager
+    def no_dropout(self) -> Iterator[None]:
+        """Within it the network is as in evaluation."""
+        training = self.network.training
+        self.network.eval()
+        try:
+            yield
+        finally:
+            self.network.train(training)
+
+    # ---- checkpoint files -----------------------------------------------------------------------------------------
+
+    def save_to(self, folder: Path, reading: Mapping[str, Any], decoding: Decoding) -> None:
+        """Write tokenizer, sizes and decoding in the formats of transformers. The tokenizer says how texts are read."""
+        self.vocabulary.save_to(folder)
+        self.described.dtype = "float32"
+        self.described.save_pretrained(folder)
+        self.rules.generation_config(decoding.searching()).save_pretrained(folder)
+        if self.config.lora is not None:
+            lora.save_to(folder, self.network)
+
+    def weight_files(self) -> dict[str, dict[str, Tensor]]:
+        """All tensors by their names in transformers, low-rank updates merged; with updates, also an adapter file."""
+        if self.config.lora is None:
+            return {WEIGHTS: own_tensors(self.network)}
+        return {lora.WEIGHTS: lora.adapter(self.network), WEIGHTS: lora.merged(self.network)}

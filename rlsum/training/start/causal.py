@@ -1,0 +1,60 @@
+"""How a pretrained language model starts; see ``pretrained``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from rewards.text.languages import language_of
+from rewards.text.sentences import sentences
+from rlsum.config import Config
+from rlsum.data.prompt import Prompt, prompt
+from rlsum.models.pretrained import loading
+from rlsum.models.pretrained.causal import Causal
+from rlsum.models.pretrained.options import CausalConfig, PretrainedConfig
+from rlsum.training.start.pretrained import PretrainedStart
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig
+
+
+class CausalStart(PretrainedStart):
+    """See PretrainedStart."""
+
+    family = loading.CAUSAL
+
+    def text_faults(
+        self, config: Config, section: PretrainedConfig, name: str, sizes: PreTrainedConfig
+    ) -> Iterator[str]:
+        """See PretrainedStart.text_faults."""
+        around, article = self.subwords(config, section, name).around, config.data.max_source
+        summary = max(config.data.max_target, config.decoding.max_length, config.samples_from.limit)
+        yield from loading.prompt_faults(sizes, "data.max_source", article, around, summary)
+
+    def subwords(self, config: Config, section: PretrainedConfig, name: str) -> Prompt:
+        """See PretrainedStart.subwords."""
+        section = section.resolved()
+        assert isinstance(section, CausalConfig)
+        assert section.prompt is not None
+        split = partial(sentences, language=language_of(config.language))
+        return prompt(
+            loading.load_tokenizer(name, self.family),
+            section.prompt,
+            chat=section.template == "chat",
+            system=section.system,
+            stop=section.stop,
+            sentences=split if section.article_end == "sentence" else None,
+        )
+
+    def made(self, config: Config, section: PretrainedConfig, name: str) -> Causal:
+        """See PretrainedStart.made."""
+        assert isinstance(section, CausalConfig)
+        network = loading.load_network(name, bool(section.dropout), self.family)
+        words, smoothed = self.subwords(config, section, name), config.objective.label_smoothing > 0
+        return Causal(section, network, loading.load_config(name, self.family), words, smoothed)
+
+
+START = CausalStart()
+check, check_files, vocabulary, model = START.check, START.check_files, START.vocabulary, START.model
+load, built = START.load, START.built
