@@ -45,6 +45,9 @@ class Objective:
     """the divisor of normalisation=constant; none: the mean tokens of the training references"""
     skip_zero_groups: bool = False
     """leave articles whose samples all have advantage 0 or none out of the loss of mixed (DAPO)"""
+    mask_truncated: bool = False
+    """leave samples that sampling.max_length has cut off out of the loss; the advantages of mixed are still those of
+    all samples (DAPO; ``mask_truncated_completions`` of TRL)"""
     length: Literal["sum", "mean"] = "mean"
     """the log-probability of a text is the mean or the sum over its tokens: of references, and of samples in all kinds
     but mixed"""
@@ -132,12 +135,11 @@ class Objective:
             yield f"reward_scale={self.reward_scale}: kind=best-of-n only orders the rewards; leave it out"
         if self.divisor is not None and self.normalisation != "constant":
             yield f"divisor={self.divisor}: not with normalisation={self.normalisation}; use normalisation=constant"
-        if self.coverage_on_samples and not self.rewarded:
-            yield "coverage_on_samples=True: kind=mle draws no samples; leave it out"
         if self.coverage_on_samples and self.coverage_weight == 0:
             yield "coverage_on_samples=True: coverage_weight=0 turns coverage off; set it, for example 1"
-        if self.kind == "mle" and self.updates_per_sample > 1:
-            yield f"updates_per_sample={self.updates_per_sample}: kind=mle draws no samples; leave it out"
+        for name in () if self.rewarded else ("coverage_on_samples", "updates_per_sample", "mask_truncated"):
+            if (value := getattr(self, name)) != default_of(self, name):
+                yield f"{name}={value}: kind=mle draws no samples; leave it out"
 
     def gamma_at(self, step: int, steps: int) -> float:
         """Gamma of update ``step`` (from 0) of ``steps``: constant, or linear from gamma to gamma_end."""

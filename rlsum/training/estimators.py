@@ -41,37 +41,38 @@ class Earned:
     lengths         (N, k) tokens of the samples, end tokens counted
     greedy_rewards  (N,) of the greedy texts; None unless the estimator needs them
     components      of a reward that is a weighted sum: names, weights, and scores (N, k), not weighted
+    cut_off         (N, k) whether a sample has no end; None: all have one
     """
 
     rewards: np.ndarray
     lengths: np.ndarray
     greedy_rewards: np.ndarray | None = None
     components: Sequence[Component] = ()
+    cut_off: np.ndarray | None = None
 
     @classmethod
     def joined(cls, batches: Sequence[Earned]) -> Earned:
         """That of all articles of the batches, in their order."""
-        greedy = [batch.greedy_rewards for batch in batches if batch.greedy_rewards is not None]
         return cls(
             np.concatenate([batch.rewards for batch in batches]),
             np.concatenate([batch.lengths for batch in batches]),
-            np.concatenate(greedy) if greedy else None,
+            _joined([batch.greedy_rewards for batch in batches]),
             [
                 same[0]._replace(scores=np.concatenate([one.scores for one in same]))
                 for same in zip(*(batch.components for batch in batches), strict=True)
             ],
+            _joined([batch.cut_off for batch in batches]),
         )
 
     def split(self, sizes: Sequence[int]) -> list[Earned]:
         """That of batches of so many articles."""
         cuts = np.cumsum(sizes)[:-1]
-        greedy = [None] * len(sizes) if self.greedy_rewards is None else np.split(self.greedy_rewards, cuts)
+        arrays = (self.rewards, self.lengths, self.greedy_rewards, self.cut_off)
+        split = ([None] * len(sizes) if array is None else np.split(array, cuts) for array in arrays)
         components = [[one._replace(scores=scores) for scores in np.split(one.scores, cuts)] for one in self.components]
         return [
-            Earned(rewards, lengths, greedy[i], [one[i] for one in components])
-            for i, (rewards, lengths) in enumerate(
-                zip(np.split(self.rewards, cuts), np.split(self.lengths, cuts), strict=True)
-            )
+            Earned(rewards, lengths, greedy, [one[i] for one in components], cut_off)
+            for i, (rewards, lengths, greedy, cut_off) in enumerate(zip(*split, strict=True))
         ]
 
     def shuffled(self, rng: np.random.Generator) -> Earned:
@@ -83,6 +84,17 @@ class Earned:
             greedy_rewards=None if greedy is None else exchanged(greedy, cyclic_order(greedy.size, rng)),
             components=[one._replace(scores=exchanged(one.scores, order)) for one in self.components],
         )
+
+    def in_loss(self, objective: Objective) -> np.ndarray:
+        """(N, k) whether a sample is part of the loss: not if it was cut off, with ``mask_truncated``."""
+        if self.cut_off is None or not objective.mask_truncated:
+            return np.ones(self.rewards.shape, dtype=bool)
+        return ~self.cut_off
+
+
+def _joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    known = [array for array in arrays if array is not None]
+    return np.concatenate(known) if known else None
 
 
 @dataclass(frozen=True)
@@ -112,7 +124,7 @@ class Credit:
             advantages = np.full(rewards.shape, objective.control_advantage)
         kept = teaches(advantages) if objective.skip_zero_groups else np.ones(len(rewards), dtype=bool)
         divisor = self.longest if objective.divisor is None else objective.divisor
-        return advantages, weights_of(objective.normalisation, earned.lengths, divisor, kept)
+        return advantages, weights_of(objective.normalisation, earned.lengths, divisor, kept, earned.in_loss(objective))
 
 
 def advantages_of(
@@ -233,11 +245,19 @@ def teaches(advantages: np.ndarray) -> np.ndarray:
     return (np.isfinite(advantages) & (advantages != 0)).any(-1)
 
 
-def weights_of(normalisation: Normalisation, lengths: np.ndarray, divisor: float, kept: np.ndarray) -> np.ndarray:
+def weights_of(
+    normalisation: Normalisation,
+    lengths: np.ndarray,
+    divisor: float,
+    kept: np.ndarray,
+    in_loss: np.ndarray | bool = True,
+) -> np.ndarray:
     """(N, k) tokens of all samples of an update -> (N, k): the weight w of each in L_RL = -mean(w A sum_t log p_t).
 
     The mean is over all N k samples. Articles that are not ``kept`` (N,) have weight 0, and the others so much more
     that it becomes the mean over their samples: DAPO's filter (without sampling again until the batch is full).
+    Samples that are not ``in_loss`` (N, k) have weight 0, and the others no more than they had, but for ``token``,
+    which divides by the tokens of those alone: as TRL has it.
 
     sum       1
     constant  1 / ``divisor``, Dr. GRPO (Liu et al. 2025, arXiv 2503.20783)
@@ -248,7 +268,7 @@ def weights_of(normalisation: Normalisation, lengths: np.ndarray, divisor: float
     that of E[1 / length]; under ``token`` it has that of one sample in all, so about 1 / (N k) of it.
     """
     tokens = np.maximum(lengths, 1)
-    share = np.broadcast_to(kept[:, None] / max(kept.mean(), 1 / len(kept)), lengths.shape)  # mean 1, or all 0
+    share = in_loss * np.broadcast_to(kept[:, None] / max(kept.mean(), 1 / len(kept)), lengths.shape)
     if normalisation == "sequence":
         return share / tokens
     return share / {"sum": 1.0, "constant": divisor, "token": (share * tokens).mean() or 1.0}[normalisation]
@@ -269,8 +289,8 @@ declare(
 )
 
 
-def described(advantages: np.ndarray) -> dict[str, Logged]:
-    """Numbers of advantages (B, k) for the log."""
+def described(advantages: np.ndarray, weights: np.ndarray) -> dict[str, Logged]:
+    """Numbers of advantages (B, k), and of samples with such weights, for the log."""
     is_defined = np.isfinite(advantages)
     defined = advantages[is_defined]
     return {
@@ -280,7 +300,7 @@ def described(advantages: np.ndarray) -> dict[str, Logged]:
         "advantage_max": Greatest(defined.max() if defined.size else np.nan),
         "undefined_rewards": Mean.of(~is_defined),
         "zero_advantage": Mean.of(defined == 0),
-        "zero_groups": Mean.of(~teaches(advantages)),
+        "zero_groups": Mean.of(~teaches(advantages * (weights > 0))),
     }
 
 

@@ -37,7 +37,7 @@ class PolicyGradient:
         assert rollout.weights is not None
         advantage, weight = (as_rows(values, log_prob) for values in (rollout.advantages, rollout.weights))  # (R,)
         advantage = torch.where(advantage.isfinite(), advantage, 0.0)
-        lengths, log = rollout.earned.lengths, described(rollout.advantages)  # (B, k)
+        lengths, log = rollout.earned.lengths, described(rollout.advantages, rollout.weights)  # (B, k)
         tokens = lengths.sum()
         old = log_prob.detach() if rollout.old_log_prob is None else _widened(rollout.old_log_prob, log_prob)
         penalty = torch.zeros((), device=log_prob.device)
@@ -66,13 +66,13 @@ class Ranking:
 
     def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, Logged]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
-        scores = _scores(log_prob, rollout, self.objective.length)  # (B, k)
-        rewards = torch.as_tensor(tied(rollout.earned.rewards), device=log_prob.device, dtype=torch.float64)
+        scores, compared = _scores(log_prob, rollout, self.objective.length), _compared(rollout, self.objective)
+        rewards = torch.as_tensor(tied(compared), device=log_prob.device, dtype=torch.float64)
         better = rewards.unsqueeze(2) > rewards.unsqueeze(1)  # (B, i, j)
         right = (scores.unsqueeze(2) > scores.unsqueeze(1))[better].float()
         return losses.ranking(scores, rewards, self.objective.margin), {
             "ranked_right": Mean(right.sum().item(), right.numel()),
-            **_teaching(rollout),
+            **_teaching(rollout, compared),
         }
 
 
@@ -88,9 +88,9 @@ class MinimumRisk:
 
     def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, Logged]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
-        scores, advantages = _scores(log_prob, rollout, self.objective.length), _advantages(rollout, log_prob)
-        risk = losses.minimum_risk(scores, advantages, _distinct(rollout), self.objective.sharpness)
-        return self.objective.reward_scale * risk, _teaching(rollout)
+        scores, compared = _scores(log_prob, rollout, self.objective.length), _compared(rollout, self.objective)
+        risk = losses.minimum_risk(scores, _advantages(compared, scores), _distinct(rollout), self.objective.sharpness)
+        return self.objective.reward_scale * risk, _teaching(rollout, compared)
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,10 @@ class BestOfN:
 
     def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, Logged]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
-        loss = losses.best_of_n(_scores(log_prob, rollout, self.objective.length), _advantages(rollout, log_prob))
-        best = np.where(np.isfinite(rollout.earned.rewards), rollout.earned.rewards, -np.inf).max(-1)
-        return loss, {"best_reward": Mean.of(np.where(np.isfinite(best), best, np.nan)), **_teaching(rollout)}
+        scores, compared = _scores(log_prob, rollout, self.objective.length), _compared(rollout, self.objective)
+        best = np.where(np.isfinite(compared), compared, -np.inf).max(-1)
+        log = {"best_reward": Mean.of(np.where(np.isfinite(best), best, np.nan)), **_teaching(rollout, compared)}
+        return losses.best_of_n(scores, _advantages(compared, scores)), log
 
 
 # kind of an objective -> the loss of its samples
@@ -133,9 +134,14 @@ def _scores(log_prob: Tensor, rollout: Rollout, rule: LengthRule) -> Tensor:
     return losses.sequence_log_prob(log_prob, lengths, rule).view(rollout.earned.rewards.shape)
 
 
-def _advantages(rollout: Rollout, like: Tensor) -> Tensor:
+def _compared(rollout: Rollout, objective: Objective) -> np.ndarray:
+    """(B, k) rewards of the samples that are compared; NaN where undefined, or masked."""
+    return np.where(rollout.earned.in_loss(objective), rollout.earned.rewards, np.nan)
+
+
+def _advantages(rewards: np.ndarray, like: Tensor) -> Tensor:
     """(B, k) rewards minus their mean over the article, exactly 0 where they are equal, NaN where undefined."""
-    return as_rows(group_centred(rollout.earned.rewards), like).view(rollout.earned.rewards.shape)
+    return as_rows(group_centred(rewards), like).view(rewards.shape)
 
 
 def _distinct(rollout: Rollout) -> Tensor:
@@ -145,11 +151,11 @@ def _distinct(rollout: Rollout) -> Tensor:
     return ~same.tril(-1).any(-1)
 
 
-def _teaching(rollout: Rollout) -> dict[str, Logged]:
+def _teaching(rollout: Rollout, compared: np.ndarray) -> dict[str, Logged]:
     """Shares of samples without a reward, and of articles whose samples cannot be told apart by it."""
     return {
         "undefined_rewards": Mean.of(~np.isfinite(rollout.earned.rewards)),
-        "zero_groups": Mean.of(~teaches(group_centred(rollout.earned.rewards))),
+        "zero_groups": Mean.of(~teaches(group_centred(compared))),
     }
 
 

@@ -85,19 +85,18 @@ class Rollout:
     scored: Scores | None = None
     reward_seconds: float = 0.0
 
-    def log(self, batch: Batch) -> dict[str, Logged]:
+    def log(self) -> dict[str, Logged]:
         """Numbers of the samples for the log."""
-        ids, log_prob, earned = self.tokens.ids, self.tokens.log_prob, self.earned
-        ends, tokens = torch.tensor(batch.ends, device=ids.device), earned.lengths.sum()
-        greedy = earned.greedy_rewards
+        earned, greedy = self.earned, self.earned.greedy_rewards
+        tokens = earned.lengths.sum()
         return {
             "reward": Mean.of(earned.rewards),
             **{f"reward/{name}": Mean.of(scores) for name, _, scores in earned.components},
             **({} if greedy is None else {"baseline_reward": Mean.of(greedy)}),
             "reward_share": TimeShare(self.reward_seconds),
             "sample_length": Mean.of(earned.lengths),
-            "sample_cut_off": Mean((~torch.isin(ids, ends).any(-1)).sum().item(), len(ids)),
-            "entropy": Mean(-log_prob.sum().item(), tokens),
+            **({} if earned.cut_off is None else {"sample_cut_off": Mean.of(earned.cut_off)}),
+            "entropy": Mean(-self.tokens.log_prob.sum().item(), tokens),
             "tokens_per_second": Rate(tokens),
         }
 
@@ -115,7 +114,11 @@ declare(
     ),
     Field("reward_share", "share of the time of all processes that rewards take", machine=True),
     Field("sample_length", "tokens of a sample, the end token counted"),
-    Field("sample_cut_off", "share of samples without an end token", "high: a larger `sampling.max_length`"),
+    Field(
+        "sample_cut_off",
+        "share of samples without an end token",
+        "high: a larger `sampling.max_length`, or `mask_truncated`",
+    ),
     Field(
         "entropy",
         "entropy of the policy at the sampled tokens, in nats per token",
@@ -232,12 +235,14 @@ class MixedStep:
         rewards, components = score_components(self.reward, inputs)
         seconds = (time.perf_counter() - begun) / len(decoded)
         lengths = [target_lengths(one.tokens.ids, one.batch.pad).cpu().numpy() for one in decoded]
+        cut_off = [~np.isin(one.tokens.ids.cpu().numpy(), one.batch.ends).any(-1) for one in decoded]
         count = sum(map(len, lengths))
         earned = Earned(
             rewards[:count].reshape(-1, self.k),
             np.concatenate(lengths).reshape(-1, self.k),
             rewards[count:] if len(rewards) > count else None,
             [one._replace(scores=one.scores[:count].reshape(-1, self.k)) for one in components],
+            np.concatenate(cut_off).reshape(-1, self.k),
         )
         of_batches = zip(decoded, earned.split([len(one.batch) for one in decoded]), strict=True)
         return [
@@ -284,7 +289,7 @@ class MixedStep:
             coverage, coverage_log = self.mle.coverage(penalized, batch)
             loss = gamma * loss + (1.0 - gamma) * mle + coverage
             logs += [mle_log, {"loss_mle": Mean.over(mle.item(), articles)}, coverage_log]
-        log = together([{"loss": Mean.over(loss.item(), articles)}, *logs, rollout.log(batch)])
+        log = together([{"loss": Mean.over(loss.item(), articles)}, *logs, rollout.log()])
         old = samples.log_prob.detach() if rollout.old_log_prob is None else rollout.old_log_prob
         return StepResult(loss, log, replace(rollout, scored=None, old_log_prob=old))
 

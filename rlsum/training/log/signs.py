@@ -103,6 +103,8 @@ def _unrewarded(lines: Sequence[Values]) -> str:
         return ""
     if all(line["undefined_rewards"] == 1 for line in lines):
         return ": no sample had a reward that could be compared; `rlsum score` shows the reason of each text"
+    if all(line.get("sample_cut_off") == 1 for line in lines):
+        return ": sampling.max_length cut every sample off; raise it"
     return ": the samples of each article had equal rewards, or none; training-samples.jsonl has some"
 
 

@@ -115,7 +115,7 @@ def test_groups_of_equal_rewards_are_zero_groups_among_others_and_are_skipped(va
         np.testing.assert_array_equal(estimators.teaches(found), ~zero, err_msg=name)
         assert not np.nan_to_num(found[zero]).any()
         assert not weights[zero].any()
-        assert estimators.described(found)["zero_groups"] == pytest.approx(zero.mean())
+        assert estimators.described(found, weights)["zero_groups"] == pytest.approx(zero.mean())
     found = estimators.advantages_of("self-critical", rewards, np.array([NAN, *values, NAN]))
     assert not estimators.teaches(found).any()
 
@@ -219,6 +219,10 @@ LENGTHS = np.array([[2, 4], [3, 3], [6, 6]])
 def test_weights_by_hand(normalisation, expected):
     found = estimators.weights_of(normalisation, LENGTHS, 8.0, np.array([True] * 3))
     np.testing.assert_allclose(found, expected)
+    in_loss = np.array([[True, False]] * 3)  # 11 of the 24 tokens
+    found = estimators.weights_of(normalisation, LENGTHS, 8.0, np.array([True] * 3), in_loss)
+    np.testing.assert_allclose(found, in_loss * expected * np.array(24 / 11 if normalisation == "token" else 1))
+    assert not estimators.weights_of(normalisation, LENGTHS, 8.0, np.array([True] * 3), in_loss & False).any()
 
 
 @pytest.mark.parametrize("normalisation", ["sum", "constant", "token", "sequence"])

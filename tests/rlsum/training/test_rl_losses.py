@@ -135,6 +135,58 @@ def test_clipped_ratios_stop_what_has_been_learnt_already():
     assert learnt(clipped, rollout([[0.9, 0.1]] * 2))[1]["ratio_outside"] == 0
 
 
+TWO_CUT_OFF = np.array([[False, False], [True, True]])  # of 3 and 2 tokens
+
+
+def masked(rewards, cut_off, kind="mixed", **options):
+    """Loss, log and gain with samples that were cut off and masked, and the same without the mask."""
+    results = []
+    for mask in (True, False):
+        asked = tiny.objective(kind, **options, mask_truncated=mask)
+        earned = Earned(np.array(rewards), LENGTHS, np.full(2, 0.5), cut_off=cut_off)
+        credit = Credit(asked, 10)(earned) if kind == "mixed" else ()
+        given = Rollout(Tokens(IDS, LOG_PROB), earned, *credit, LOG_PROB * 1.5, old_log_prob=LOG_PROB)
+        results.append(learnt(REWARD_LOSSES[kind](asked), given))
+    return results
+
+
+@pytest.mark.parametrize("terms", [{}, {"clip": 0.2}, {"kl": 0.3}, {"kl": 0.3, "kl_estimator": "k3"}])
+@pytest.mark.parametrize(("normalisation", "factor"), [("sum", 1), ("constant", 1), ("sequence", 1), ("token", 10 / 5)])
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_masked_samples_teach_nothing_and_the_others_what_they_did(name, normalisation, factor, terms):
+    """Advantages are those of all samples, and so is the mean; ``token`` divides by the tokens of the others alone."""
+    options = {"estimator": name, "normalisation": normalisation, **terms}
+    (_, log, gain), (_, before, whole) = masked([[0.9, 0.1], [0.8, 0.1]], TWO_CUT_OFF, **options)
+    assert not gain[2:].any()
+    torch.testing.assert_close(gain[:2], factor * whole[:2])
+    assert gain[:2].any()
+    assert log["advantage_max"] == before["advantage_max"]
+    assert (before["zero_groups"], log["zero_groups"]) == (0, 0.5)
+
+
+def test_the_loss_with_a_masked_sample_by_hand():
+    """rloo: the masked sample of 0.9 is still what the other of its article, of 0.1, is compared with."""
+    cut_off = np.array([[True, False], [False, False]])
+    (loss, _, _), _ = masked([[0.9, 0.1], [0.5, 0.3]], cut_off, estimator="rloo", normalisation="token")
+    mean_length = (3 + 3 + 2) / 4  # of all four samples, the masked one with none
+    assert loss.item() == pytest.approx(-(-0.8 * -3.0 + 0.2 * -6.0 - 0.2 * -1.0) / mean_length / 4)
+
+
+def test_other_losses_leave_masked_samples_out_by_hand():
+    rewards, cut_off = [[0.9, 0.1], [0.8, 0.1]], np.array([[True, False], [False, False]])
+    scores = LOG_PROB.sum(1)
+    (loss, log, gain), _ = masked(rewards, cut_off, "ranking", margin=9.0, length="sum")
+    assert loss.item() == pytest.approx((9 + scores[3] - scores[2]).item() / 2)  # of one pair, over two articles
+    assert (log["zero_groups"], gain[:2].any().item()) == (0.5, False)
+    (loss, _, gain), _ = masked(rewards, cut_off, "minimum-risk", length="sum")
+    share = scores[2:].softmax(0)
+    assert loss.item() == pytest.approx(-0.35 * (share[0] - share[1]).item() / 2)
+    assert not gain[:2].any()
+    (loss, _, gain), _ = masked(rewards, cut_off, "best-of-n", length="sum")
+    assert loss.item() == pytest.approx(-scores[2].item() / 2)  # article 1 has one left, and no best
+    assert not gain[:2].any()
+
+
 def test_rows_wider_than_the_samples_change_nothing():
     """Beside longer references, the samples' rows are padded."""
     wide = torch.nn.functional.pad(LOG_PROB, (0, 4))
@@ -210,7 +262,7 @@ def test_without_a_greedy_baseline_nothing_greedy_is_decoded_or_rewarded():
     assert asked == [(text, batch.references[i // 3], batch.sources[i // 3]) for i, text in enumerate(texts)]
     assert found.earned.rewards.tolist() == np.arange(12).reshape(4, 3).tolist()
     assert found.earned.greedy_rewards is None
-    assert "baseline_reward" not in found.log(batch)
+    assert "baseline_reward" not in found.log()
     scored = model(batch, found.tokens.ids, Drawn.all(found.tokens.ids, Sampling())).log_prob
     torch.testing.assert_close(found.tokens.log_prob, scored, atol=1e-5, rtol=1e-5)
 
@@ -220,7 +272,7 @@ def test_the_entropy_logged_is_that_of_the_distributions():
     model, batch = tiny.copier(), tiny.batch(tiny.PAIRS[:1])
     torch.manual_seed(0)
     (rollout,) = mixed(model, tiny.Overlap(), 20_000, 1).rollouts(0, [batch])
-    found = rollout.log(batch)["entropy"]
+    found = rollout.log()["entropy"]
     with torch.no_grad():
         encoded = model.encode(batch)
         out, _ = model.step(encoded, model.start(encoded), model.embed(torch.tensor([BOS])))
