@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-NAME = "clean-1"  # raised when any text comes out differently
+NAME = "clean-2"  # raised when any text comes out differently
 PREFIX = "shared prefix"
 
 
@@ -212,6 +212,15 @@ PLAIN = re.compile(
 )
 
 
+ITEMS = (re.compile(r"-[ \t]+\S"), re.compile(r"\d{1,2}[.)][ \t]+\S"))
+
+
+def _is_list(text: str) -> bool:
+    """Whether every line of several is an item."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return len(lines) > 1 and any(all(map(item.match, lines)) for item in ITEMS)
+
+
 def _without_markdown(text: str) -> str:
     before = text
     for sign, pattern, rest in MARKED:
@@ -219,28 +228,39 @@ def _without_markdown(text: str) -> str:
             text = pattern.sub(rest, text)
     if len(BULLET.findall(text)) > 1:
         text = BULLET.sub("", text)
-    return text if text == before else PLAIN.sub("", text)
+    return text if text == before and not _is_list(text) else PLAIN.sub("", text)
 
 
 LABEL = (
-    "summary|tl ?; ?dr|tldr|abstract|résumé|resumen|resumo|riassunto|sommario|zusammenfassung|samenvatting"
+    "summary|(?:final )?answer|in summary|in short|to (?:summari[sz]e|sum up)"
+    "|tl ?; ?dr|tldr|abstract|résumé|resumen|resumo|riassunto|sommario|zusammenfassung|samenvatting"
     "|kurzfassung|podsumowanie|streszczenie|özet|ringkasan|tóm tắt|ملخص|الملخص|สรุป"
     "|резюме|краткое содержание|要約|摘要|总结|總結|概要|요약|सारांश"
 )
-POLITE = r"(?:sure|certainly|of course|okay|ok|absolutely|great)\b[^\n:]{0,60}?[!,.:]\s*"
+POLITE = (
+    r"(?:sure|certainly|of course|okay|ok|absolutely|great|i(?:'d|\u2019d| would) be (?:happy|glad) to)\b"
+    r"[^\n:]{0,60}?[!,.:]\s*"
+)
+EAGER = r"(?:sure(?: thing)?|certainly|of course|absolutely)!(?=\s+\S)"
 HERE = r"(?:here(?:'s|\u2019s| is| are)|below is|(?:the )?following is|this is)\b"
-NOUN = r"(?:summary|summari[sz]ation|overview|tl;dr|(?:key|main) points|highlights)"
-KIND = r"(?:(?:the|a|an|my|final|short|brief|concise|news|article|one[- ]sentence)[ \t]+){0,3}"
+NOUN = r"(?:summar(?:y|i[sz]ed|i[sz]ation)|overview|tl;dr|(?:key|main) points|highlights|(?:short\w*|concise) version)"
+KIND = (
+    r"(?:(?:the|a|an|my|final|short|brief|concise|news|article|text|dialogue|conversation|chat|one[- ]sentence)"
+    r"[ \t]+){0,3}"
+)
 PREAMBLE = re.compile(
-    rf"\s*(?:(?:{POLITE})?(?:{HERE}[^\n:.]{{0,80}}\b{NOUN}\b[^\n:.]{{0,80}}:"
-    rf"|{KIND}(?:{LABEL})(?: of th(?:e|is) \w+)?[ \t]*(?:[:\uff1a]|[-\u2013\u2014](?=\s)|\n)|tl ?; ?dr(?=\s))\s*)+",
+    rf"\s*(?:(?:{POLITE})?(?:{HERE}[^\n:.]{{0,80}}\b{NOUN}\b[^\n:.]{{0,80}}(?::|\.?[ \t]*\n)|here (?:you go|it is):"
+    rf"|{KIND}(?:{LABEL})(?: of th(?:e|is) \w+)?(?: is(?: as follows)?(?=:))?[ \t]*"
+    rf"(?:[:\uff1a]|[-\u2013\u2014](?=\s)|\n)|tl ?; ?dr(?=\s)|{EAGER}"
+    r"|[^\n:.]{0,60}\bsummari[sz]ed as follows:)\s*)+",
     re.IGNORECASE,
 )
 
 
 def _without_preamble(text: str) -> str:
+    """The text behind what announces it; a list or a quotation there is Markdown."""
     preamble = PREAMBLE.match(text)  # sub would look for it at every place
-    return text[preamble.end() :] if preamble else text
+    return PLAIN.sub("", text[preamble.end() :]) if preamble else text
 
 
 RULES = (
@@ -250,7 +270,7 @@ RULES = (
     Rule("written escapes", "\\", _unescaped),
     Rule("HTML entities", "&", _without_entities),
     Rule("HTML tags", "<", _without_tags),
-    Rule("Markdown", "*#`_~]+•", _without_markdown),
-    Rule("preamble", ":\uff1a\n;-\u2013\u2014", _without_preamble),
+    Rule("Markdown", "*#`_~]+•\n", _without_markdown),
+    Rule("preamble", ":\uff1a\n;-\u2013\u2014!", _without_preamble),
 )
 SIGNS = re.compile(f"[{re.escape(''.join(rule.signs for rule in RULES))}]")  # most texts have none
