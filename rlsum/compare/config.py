@@ -20,6 +20,7 @@ from rewards.options import nearest
 from rewards.specs import as_spec
 from rlsum.config import Config, DataConfig, LanguageCode
 from rlsum.errors import ConfigError
+from rlsum.models.kinds import KINDS, kind_of
 from rlsum.objective import STRICT, RewardSpec
 from rlsum.sections import check_as, known_keys
 from rlsum.yaml_files import locate, merge, read
@@ -33,7 +34,18 @@ SET = ("run", "language", "training.seed", "objective.reward", "objective.contro
 RESERVED = ("start", *CONTROLS)
 # Keys that may change later. FREE ones change no file that exists; in GROWING sections members may come and go, but one
 # that stays must not change.
-FREE = ("seeds", "controls", "controls_of", "metrics", "compared_with", "correlation", "study", "margin", "launcher")
+FREE = (
+    "seeds",
+    "controls",
+    "controls_of",
+    "metrics",
+    "compared_with",
+    "correlation",
+    "study",
+    "margin",
+    "launcher",
+    "clean",
+)
 GROWING = ("rewards", "variants", "choosing", "outputs", "decoding")
 RECORD = "comparison.yaml"  # in the folder of a comparison: `as_mapping`
 SIMULATED = ("lead-3", "oracle")  # rows of outputs that the simulator writes
@@ -154,6 +166,9 @@ class Comparison:
     """results.json of `rlsum human-eval analyse`, for the chain"""
     margin: float | None = Field(default=None, gt=0)
     """a loss that still counts as "no worse", of scores from 0 to 1, such as 0.01; None: no such verdict"""
+    clean: bool | None = None
+    """score and measure all rows, and the test metrics alone, without what is no part of a text, see ``cleaned``; none:
+    where a model answers a prompt, and is trained so (``model.clean``)"""
     language: LanguageCode = None
     """ISO 639-1 code of the texts, such as fr, hi or ja: `language` of every run, and of the test metrics"""
     launcher: str = ""
@@ -209,6 +224,21 @@ class Comparison:
         if self.language is None:
             return specs
         return {name: in_language(spec, self.language).plain() for name, spec in specs.items()}
+
+    @property
+    def cleans(self) -> bool:
+        """Whether summaries are scored without what is no part of a text."""
+        if self.clean is not None:
+            return self.clean
+        models = [section.get("model") for section in (self.start, self.cell) if isinstance(section, dict)]
+        kinds = [(KINDS.get(kind_of(model)), model) for model in models if isinstance(model, dict)]
+        return any(model.get("clean", kind.options.clean) for kind, model in kinds if kind is not None)
+
+    @property
+    def scored(self) -> dict[str, RewardSpec]:
+        """The test metrics as they are computed."""
+        cleaned = self.cleans and [name for name, spec in self.specs.items() if as_spec(spec).name != "cleaned"]
+        return self.specs | {name: {"name": "cleaned", "reward": self.specs[name]} for name in cleaned or ()}
 
     @property
     def control_rewards(self) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def check(comparison: Comparison, cells: Sequence[Cell]) -> None:
 def _unloadable(comparison: Comparison) -> dict[str, rewards.RewardError]:
     """Test metric -> why it cannot be loaded; `Unavailable` if that is for this machine alone."""
     found = {}
-    for name, spec in comparison.specs.items():
+    for name, spec in comparison.scored.items():
         try:
             _ = rewards.from_spec(spec).signature  # reads vectors and encoders
         except rewards.RewardError as error:

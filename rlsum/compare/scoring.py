@@ -24,6 +24,7 @@ from rlsum.files import write_atomically
 from rlsum.objective import RewardSpec
 from rlsum.readers import json_object
 from rlsum.records import Output, defined, inputs_of, read_outputs
+from rlsum.scoring.debris import clean_records
 from rlsum.scoring.outputs import measure_properties, score_column
 
 
@@ -78,6 +79,8 @@ def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> di
     """
     records = read_unique(outputs)
     inputs = inputs_of(records)
+    cleaned = all(as_spec(spec).name == "cleaned" for spec in specs.values())
+    measured = clean_records(records) if cleaned else records
     known = read_scores(path) if path.exists() else None
     metrics, signatures, missing = {}, {}, {}
     for name, spec in specs.items():
@@ -94,7 +97,7 @@ def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> di
         "ids": [record.id for record in records],
         "references": [_hash(record.references) for record in records],
         "metrics": {name: _values(column) for name, column in metrics.items()},
-        "properties": {name: _values(column) for name, column in measure_properties(records).items()},
+        "properties": {name: _values(column) for name, column in measure_properties(measured).items()},
         "specs": {name: str(as_spec(spec)) for name, spec in specs.items()},
         "signatures": signatures,
         "missing": missing,

@@ -144,7 +144,7 @@ class Work:
                     self._command(cell, generate_command(self.folder.comparison, cell, method), lock)
                 if cell.kind == "outputs":
                     self._check_articles(path)
-                scores, specs = self.folder.scores(cell, method), self.folder.comparison.specs
+                scores, specs = self.folder.scores(cell, method), self.folder.comparison.scored
                 if self.folder.outdated(cell, method):
                     scores.unlink()
                 if not up_to_date(scores, specs, self.retry):

@@ -23,6 +23,13 @@ class ModelConfig:
         def kind(self) -> str:
             """The name of the kind: the last field of each section, so that it may be left out."""
 
+        @property
+        def clean(self) -> bool:
+            """Whether its texts are scored without what is no part of them: an option of kinds that answer a prompt."""
+
+    else:
+        clean = False
+
     def continued(self) -> ModelConfig:
         """The section of a run that starts from the checkpoint of a run with this one."""
         return self

@@ -56,7 +56,7 @@ class Survey:
         return [f"{'Note' if clean else 'Warning'}: {line}." for line in self.notes(clean, consequence)]
 
 
-def clean_records(records: Sequence[Record], prefixes: Sequence[str]) -> list[Record]:
+def clean_records(records: Sequence[Record], prefixes: Sequence[str] = ()) -> list[Record]:
     """Copies of outputs or judgments with clean texts."""
     return [_clean(record, prefixes) for record in records]
 

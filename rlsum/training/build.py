@@ -15,6 +15,7 @@ import rewards
 from rewards.base import Reward
 from rewards.specs import as_spec
 from rewards.text.identification import read_as_english
+from rewards.wrappers.cleaned import all_cleaned
 from rlsum import config as configs
 from rlsum.config import Config, ConfigError, RewardSpec
 from rlsum.data.columns import Columns
@@ -46,7 +47,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     """
     run, origin = Path(config.run), Origin.of(config, init, resume)
     check_rewards(config)
-    metrics, reward, choice = rewards_of(config)
+    metrics, reward, choice = rewards_of(config, _section(config, origin))
     check_columns(config, metrics)
     config = _checked(config, origin)
     accelerator = launch.accelerator(config.training, run)
@@ -133,8 +134,7 @@ def check_start(config: Config, origin: Origin) -> None:
             f"objective.kind={config.objective.kind} starts from a likelihood model: give {option('init', 'RUN')} (or "
             "set model: ... to start from random weights on purpose)"
         )
-    section = config.model or (origin.checkpoint.config.model if origin.checkpoint else None)
-    if config.objective.coverage_on_samples and not getattr(section, "coverage", False):
+    if config.objective.coverage_on_samples and not getattr(_section(config, origin), "coverage", False):
         raise ConfigError(
             "objective.coverage_on_samples=True: the model has no coverage; set model.coverage=true, or leave it out"
         )
@@ -147,8 +147,13 @@ def check_start(config: Config, origin: Origin) -> None:
 
 def _with_tokenizer(config: Config, origin: Origin) -> Config:
     """The configuration with the tokenizer of its data, which may depend on the kind of the model of ``--init``."""
-    kind = config.model or (origin.checkpoint.config.model if origin.checkpoint else None)
-    return replace(config, data=replace(config.data, tokenizer=replace(config, model=kind).tokenizer))
+    section = _section(config, origin)
+    return replace(config, data=replace(config.data, tokenizer=replace(config, model=section).tokenizer))
+
+
+def _section(config: Config, origin: Origin) -> ModelConfig | None:
+    """The model of a run, which may be that of ``--init``."""
+    return config.model or (origin.checkpoint.config.model if origin.checkpoint else None)
 
 
 def _check_dropout(config: Config) -> None:
@@ -228,8 +233,11 @@ def _spec_faults(spec: RewardSpec, what: str, language: str | None) -> Iterator[
         yield f"  {what}: {error}"
 
 
-def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None, Choice]:
-    """The rewards of validation by name, with the training reward as ``reward``; the training reward; the choice."""
+def rewards_of(config: Config, section: ModelConfig | None = None) -> tuple[dict[str, Reward], Reward | None, Choice]:
+    """The rewards of validation by name, with the training reward as ``reward``; the training reward; the choice.
+
+    ``section``: of the model that is trained. It says whether they are of clean texts.
+    """
     by, specs = config.chooses_by, list(config.metrics)
     fixed = by in ("reward", "likelihood")
     parsed = [as_spec(spec) for spec in specs]
@@ -244,10 +252,11 @@ def rewards_of(config: Config) -> tuple[dict[str, Reward], Reward | None, Choice
     else:
         raise ConfigError(f"training.choose_by={by}: several metrics have this name; write one of {', '.join(metrics)}")
     choice = Choice(name, config.objective.coverage_weight)
-    if not config.objective.rewarded:
-        return metrics, None, choice
-    reward = rewards.from_spec(_reward_spec(config), config.language)
-    return {**metrics, "reward": reward}, reward, choice
+    if config.objective.rewarded:
+        metrics["reward"] = rewards.from_spec(_reward_spec(config), config.language)
+    if section is not None and section.clean:
+        metrics = all_cleaned(metrics)
+    return metrics, metrics["reward"] if config.objective.rewarded else None, choice
 
 
 def check_columns(config: Config, metrics: Mapping[str, Reward]) -> None:

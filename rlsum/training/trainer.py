@@ -26,6 +26,7 @@ from accelerate.utils import DistributedType
 from torch import Tensor, nn
 
 from rewards.base import Reward
+from rewards.wrappers.cleaned import uncleaned
 from rlsum.config import Config, Training
 from rlsum.data.batch import Batch, BatchPlan, training_lengths
 from rlsum.errors import UserError
@@ -103,7 +104,8 @@ class Trainer:
         self._drawn: tuple[Batch, Rollout] | None = None  # the first batch of the last update, if it has samples
         self._samples: list[dict[str, Any]] = []  # some of it, to be written with the validation
         reward = self.signatures.get("reward", "")  # holds the signatures of the rewards that it is made of
-        self._untrained = [name for name, signature in self.signatures.items() if signature not in reward]
+        own = {name: getattr(uncleaned(self.metrics[name]), "signature", s) for name, s in self.signatures.items()}
+        self._untrained = [name for name, signature in own.items() if signature not in reward]
 
     def resume(self) -> None:
         """Continue from the state in the run folder."""

@@ -15,6 +15,7 @@ from rlsum.data.batch import Batch
 from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Model
 from rlsum.records import Output, defined, inputs_of
+from rlsum.scoring.debris import clean_records
 from rlsum.scoring.outputs import measure_properties
 from rlsum.scoring.properties import PROPERTIES
 from rlsum.training.estimators import mean_defined
@@ -129,8 +130,9 @@ def validate(
     """
     decoded_batches = processes.gather([list(decode(model, [batch], decoding, system)) for batch in decoded])
     outputs = [output for batch in decoded_batches for output in batch]
+    read = clean_records(outputs) if model.config.clean else outputs
     values = likelihood(model, scored, processes)
-    return Validation(values | (measure(outputs, rewards, processes) if outputs else {}), outputs)
+    return Validation(values | (measure(read, rewards, processes) if read else {}), outputs)
 
 
 def training_samples(model: Model, batch: Batch, rollout: Rollout, articles: int) -> list[dict[str, Any]]:

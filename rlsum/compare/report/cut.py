@@ -21,6 +21,7 @@ from rlsum.compare.results import Results, System
 from rlsum.compare.scoring import read_scores, score_file, up_to_date
 from rlsum.evaluation.trained.hierarchical import Difference, compare_systems
 from rlsum.records import read_outputs, write_outputs
+from rlsum.scoring.debris import clean_records
 
 
 def cut_differences(folder: Folder, cells: Sequence[Cell], results: Results) -> dict[str, Difference]:
@@ -47,7 +48,7 @@ def _difference(
 ) -> Difference | None:
     """None where a file of summaries or the reward is not at hand."""
     name, reward, method = system.name, str(system.reward), results.method
-    specs = {reward: folder.comparison.specs[reward]}
+    specs = {reward: folder.comparison.scored[reward]}
     of_base = {cell.seed: cell for cell in cells if cell.system == base.name}
     rows = []
     for seed in results.seeds:
@@ -62,6 +63,8 @@ def _difference(
         if not texts.exists() or any(Path(str(file)).stat().st_mtime > texts.stat().st_mtime for file in files):
             scores.unlink(missing_ok=True)
             own, shorter = (read_outputs(str(file)) for file in files)
+            if folder.comparison.cleans:
+                own, shorter = clean_records(own), clean_records(shorter)
             lengths = {output.id: len(units(output.candidate)) for output in shorter}
             texts.parent.mkdir(exist_ok=True)
             write_outputs(

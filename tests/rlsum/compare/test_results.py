@@ -9,8 +9,17 @@ import pytest
 
 from rlsum.compare.report.findings import findings
 from rlsum.compare.report.tables import cross_table
-from rlsum.compare.results import best, compare, gather, metric_means, other_references, property_means, unchanged
-from rlsum.compare.scoring import read_scores, score_file
+from rlsum.compare.results import (
+    best,
+    compare,
+    gather,
+    metric_means,
+    other_references,
+    property_means,
+    raw_debris,
+    unchanged,
+)  # fmt: skip
+from rlsum.compare.scoring import read_scores, score_file, up_to_date
 from rlsum.records import Output, write_outputs
 
 GAINS = {"rouge-l": 0.2, "rouge-2": 0.2, "rouge-l.constant": -0.2, "oracle": 0.5}
@@ -233,3 +242,18 @@ def test_references_are_the_same_however_they_are_cased_and_split(text, same, tm
         score_file(tmp_path / f"{name}.jsonl", tmp_path / f"{name}.json", {"rouge-1": "rouge-1"})
         found.append(read_scores(tmp_path / f"{name}.json"))
     assert (not other_references(*found)) == same
+
+
+@pytest.mark.parametrize(("model", "told"), [({}, None), ({"clean": True}, None), ({}, True), ({"clean": True}, False)])
+def test_all_rows_are_scored_without_what_announces_a_summary_where_a_model_answers_a_prompt(tmp_path, model, told):
+    sections = {"start": {"model": model}, "clean": told, "rewards": {"l": "rouge-l"}, "metrics": ["rouge-1"]}
+    comparison = comparisons.comparison(tmp_path, **sections)
+    clean = bool(model) if told is None else told
+    assert comparison.cleans == clean
+    write_outputs(tmp_path / "o.jsonl", [Output("1", "", ("linda paid",), "Summary:\n**linda** paid", "s")])
+    score_file(tmp_path / "o.jsonl", tmp_path / "o.json", comparison.scored)
+    scores = read_scores(tmp_path / "o.json")
+    assert [scores.metrics[name][0] == 1 for name in ("l", "rouge-1")] == [clean] * 2
+    assert scores.properties["length"][0] == (2 if clean else 3)
+    assert bool(raw_debris(scores)) != clean
+    assert up_to_date(tmp_path / "o.json", comparison.specs) != clean
