@@ -21,7 +21,6 @@ OPPOSITE: dict[Verdict, Verdict] = {
     "does not hold": "holds",
     "cannot be said": "cannot be said",
 }
-SURE = 0.05
 
 
 @dataclass(frozen=True)
@@ -65,11 +64,6 @@ def verdict(true: bool, known: bool = True) -> Verdict:
     if not known:
         return "cannot be said"
     return "holds" if true else "does not hold"
-
-
-def by_sign(difference: float, p: float) -> Verdict:
-    """The verdict that a difference is above 0, by its sign and two-tailed p; "cannot be said" if undefined."""
-    return verdict(difference > 0, known=p < SURE)
 
 
 def above(low: float, high: float, bound: float = 0.0) -> Verdict:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from reproductions.claims import Claim
 from rlsum.pages import formats
@@ -21,14 +18,10 @@ from rlsum.pages.terminal import show
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A reproduced table or figure of a paper.
-
-    ``rows`` are those of the CSV file, all with the same columns; ``notes`` name choices and what is left out.
-    """
+    """A reproduced table or figure of a paper; ``notes`` name choices and what is left out."""
 
     name: str
     tables: tuple[Table, ...] = ()
-    rows: tuple[Mapping[str, Any], ...] = ()
     pictures: tuple[Picture, ...] = ()
     claims: tuple[Claim, ...] = ()
     notes: tuple[str, ...] = field(default=())
@@ -41,26 +34,13 @@ def claims_table(claims: Sequence[Claim]) -> Table:
 
 
 def write(reproduction: Reproduction, folder: Path) -> list[Path]:
-    """Write ``NAME.csv``, ``NAME.md`` and a PNG per picture; NaN is an empty cell. Returns the paths."""
+    """Write ``NAME.md`` and a PNG per picture. Returns the paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    if reproduction.rows:
-        written.append(folder / f"{reproduction.name}.csv")
-        with written[-1].open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(reproduction.rows[0]))
-            writer.writeheader()
-            writer.writerows(
-                {name: "" if _missing(value) else value for name, value in row.items()} for row in reproduction.rows
-            )
     claims = [claims_table(reproduction.claims)] if reproduction.claims else []
     blocks: list[Block] = [*reproduction.tables, *map(Paragraph, reproduction.notes), *reproduction.pictures, *claims]
     formats.write(folder, {f"{reproduction.name}.md": to_markdown(blocks) + "\n"}, blocks)
     names = [*(f"{picture.name}.png" for picture in reproduction.pictures), f"{reproduction.name}.md"]
-    return [*written, *(folder / name for name in names)]
-
-
-def _missing(value: Any) -> bool:
-    return isinstance(value, float) and math.isnan(value)
+    return [folder / name for name in names]
 
 
 def run(name: str, make: Callable[[], Reproduction], folder: Path) -> Reproduction:

@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python scripts/reproduce.py movers --data ../shared/data/human --out runs/movers
 
-Prints each table and the verdict on each finding of the paper; writes CSV, Markdown and PNG to OUT. The published
+Prints each table and the verdict on each finding of the paper; writes Markdown and PNG to OUT. The published
 tables are not available; measured numbers are compared with the text of the paper. Tables without data are skipped.
 Scores are cached in OUT/scores, so that a stopped run continues and a second run takes seconds.
 """
@@ -13,12 +13,10 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
 from reproductions.movers import data
-from reproductions.movers.correlations import Measured, measure
-from reproductions.movers.differences import differences
+from reproductions.movers.correlations import measure
 from reproductions.movers.metrics import MoverSetup
 from reproductions.movers.references import references
 from reproductions.movers.table2 import table2
@@ -29,7 +27,7 @@ from rlsum.judgments.collection import Judgments
 from rlsum.meta_evaluation.cache import scores_file
 
 ALL = "all"
-STUDIES = ("table2", "differences", "references")
+STUDIES = ("table2", "references")
 SHARED = Path(os.environ.get("RLSUM_SHARED", "../shared"))
 VECTORS = SHARED / "data" / "vectors" / "cnndm_word2vec_300d_30k.txt.gz"
 
@@ -62,13 +60,11 @@ def studies(
 ) -> dict[str, Callable[[], Reproduction]]:
     """The reproductions by name, on ``texts`` and on ``essays`` by reference."""
 
-    @cache
-    def measured() -> list[Measured]:
-        return [measure(setup, judgments, options.seed + number) for number, judgments in enumerate(texts)]
+    def correlations() -> Reproduction:
+        return table2(setup, [measure(setup, of, options.seed + number) for number, of in enumerate(texts)])
 
     return {
-        "table2": lambda: table2(setup, measured()),
-        "differences": lambda: differences(setup, measured()),
+        "table2": correlations,
         **({"references": lambda: references(setup, essays, options.seed)} if essays else {}),
     }
 
@@ -115,7 +111,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--vectors", default=str(VECTORS), metavar="FILE", help="word vectors, or none")
     parser.add_argument("--encoder", default="minilm", help="minilm, a directory, a hub name, or none")
-    parser.add_argument("--out", type=Path, default=Path("runs/movers"), help="folder for CSV, Markdown and PNG")
+    parser.add_argument("--out", type=Path, default=Path("runs/movers"), help="folder for Markdown and PNG")
     parser.add_argument("--references", type=int, default=10, help="best-scored essays to try as the reference")
     parser.add_argument("--resamples", type=int, default=RESAMPLES, help="resamples per interval")
     parser.add_argument("--seed", type=int, default=0)

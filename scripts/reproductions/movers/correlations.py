@@ -34,10 +34,6 @@ class Measured:
         value = self.estimates[label].value
         return -math.inf if math.isnan(value) else value
 
-    def ahead(self, one: str, other: str) -> Estimate:
-        """The difference of the correlations of two columns."""
-        return self.estimates[one] - self.estimates[other]
-
 
 def measure(setup: MoverSetup, judgments: Judgments, seed: int) -> Measured:
     """Score the texts and correlate."""

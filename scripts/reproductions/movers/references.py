@@ -24,18 +24,6 @@ def references(setup: MoverSetup, essays: Mapping[str, Judgments], seed: int) ->
     average = {label: mean([columns[label] for columns in rho.values()]) for label in labels}
     rows = tuple(_row(label, average[label], [columns[label].value for columns in rho.values()]) for label in labels)
     caption = f"Essays against {len(rho)} best-scored essays, one at a time; Spearman's rho x 100"
-    records = tuple(
-        {
-            "reference": reference,
-            "words": words[reference],
-            "metric": label,
-            "rho_x100": round(100 * estimate.value, 3),
-            "low_x100": round(100 * estimate.interval[0], 3),
-            "high_x100": round(100 * estimate.interval[1], 3),
-        }
-        for reference, columns in rho.items()
-        for label, estimate in columns.items()
-    )
     where = f"{ESSAYS}, averaged over {len(rho)} references"
     claims = [claim for kind in setup.kinds for claim in on_essays(average, kind, where)]
     claims += [*same_on_all_vectors(average, setup.kinds, ESSAYS, where), *not_in_the_paper(average, where)]
@@ -46,7 +34,7 @@ def references(setup: MoverSetup, essays: Mapping[str, Judgments], seed: int) ->
         for name, columns in sorted(rho.items(), key=lambda pair: words[pair[0]])
     )
     singles = text_table("The same by reference, shortest first", ("reference", "its words", *labels), lines)
-    return Reproduction("references", (averages, singles), records, claims=tuple(claims), notes=(note,))
+    return Reproduction("references", (averages, singles), claims=tuple(claims), notes=(note,))
 
 
 def _row(label: str, average: Estimate, values: Sequence[float]) -> tuple[Cell, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from reproductions.movers.correlations import Measured
 from reproductions.movers.findings import findings
@@ -24,7 +23,6 @@ def table2(setup: MoverSetup, measured: Sequence[Measured]) -> Reproduction:
     return Reproduction(
         "table2",
         (_table(setup, measured),),
-        tuple(row for texts in measured for row in _rows(texts)),
         (intervals(measured),),
         tuple(findings({texts.name: texts.estimates for texts in measured}, setup.kinds)),
         tuple(note for texts in measured for note in _notes(texts)),
@@ -50,25 +48,6 @@ def _table(setup: MoverSetup, measured: Sequence[Measured]) -> Table:
         f"95% intervals draw whole inputs ({setup.resamples:,} resamples, seed {setup.seed}). Published: {ABSENT}."
     )
     return Table(caption, header, tuple(rows))
-
-
-def _rows(measured: Measured) -> list[dict[str, Any]]:
-    rows = []
-    for label, column in measured.table.columns.items():
-        correlation = measured.result.correlations[label].average
-        numbers = {"rho_x100": correlation.value, "low_x100": correlation.low, "high_x100": correlation.high}
-        rows.append(
-            {
-                "texts": measured.name,
-                "metric": label,
-                **{name: round(100 * value, 3) for name, value in numbers.items()},
-                "published_x100": "" if label == LENGTH else ABSENT,
-                "n": correlation.n,
-                "coverage": correlation.coverage,
-                "signature": column.signature,
-            }
-        )
-    return rows
 
 
 def _notes(measured: Measured) -> list[str]:

@@ -1,11 +1,9 @@
-"""Reproduce every table and figure of Ethayarajh and Sadigh (2020), BLEU Neighbors, with the published numbers.
+"""Reproduce the findings of Ethayarajh and Sadigh (2020), BLEU Neighbors, on the public data.
 
     OMP_NUM_THREADS=1 python scripts/reproduce.py neighbors --data ../shared/data/human --out runs/neighbors
 
-The data folder has huse/huse_summarization.jsonl, asap_sas/ and asap_aes_set3/ in their public layouts. The dialogue
-and open-ended tasks of HUSE are not public: give them as DATA in any form that `rlsum data judgments` reads, with
-scores overall in [0, 1] and one raw score per judge. Kernel values are cached in OUT/kernels, so that a second run
-takes seconds.
+The data folder has huse/huse_summarization.jsonl and asap_sas/ in their public layouts. The dialogue and open-ended
+tasks of HUSE are not public. Kernel values are cached in OUT/kernels, so that a second run takes seconds.
 """
 
 from __future__ import annotations
@@ -13,31 +11,82 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from reproductions.neighbors.data import TASKS, DataPaths
-from reproductions.neighbors.report import STUDIES, ReproductionPlan, run_all
-from reproductions.neighbors.studies import Budget
+from reproductions.neighbors import data, findings, results
+from reproductions.neighbors.kernels import AS_PRINTED, BLEU, LEXICAL, Kernel, Matrices, bertscore
+from reproductions.neighbors.studies import Budget, compare_kernels, cross, sizes, topics
+from reproductions.reproduction import Reproduction, run
+from rewards import from_spec, load
+from rlsum.judgments.registry import load as judgments
+
+STUDIES = ("table1", "table2", "figure4", "table3")
+BASELINE_PAIRS = 2_000
 
 
 def main(arguments: Sequence[str]) -> None:
     options = parser().parse_args(arguments)
-    vectors = options.vectors or options.data.parent / "vectors" / "cnndm_word2vec_300d_30k.txt.gz"
-    wmt = options.data / "wmt_da" / "wmt17_da_seg.tsv.gz"
-    plan = ReproductionPlan(
-        paths=DataPaths(options.data, options.dialogue, options.open_ended),
-        folder=options.out,
-        studies=tuple(options.studies),
-        tasks=tuple(options.tasks),
-        encoder=None if options.encoder == "none" else options.encoder,
-        baseline=options.baseline,
-        baseline_texts=options.baseline_texts or f"wmt-da:{wmt}",
-        vectors=vectors if options.vectors or vectors.is_file() else None,
-        budget=Budget(options.pairs, options.resamples, options.seed),
-    )
-    run_all(plan, lambda line: print(line, flush=True))
+    options.out.mkdir(parents=True, exist_ok=True)
+    makers = studies(options)
+    for name in options.studies:
+        if name in makers:
+            run(name, makers[name], options.out)
     print(f"{time.process_time():.0f} CPU seconds")
+
+
+def studies(options: argparse.Namespace) -> dict[str, Callable[[], Reproduction]]:
+    """The tables and figures for which there are data, by name."""
+    tasks = data.find_tasks(options.data, say)
+    short = [task for task in tasks if task.name != data.ALL_ESSAYS]
+    matrices, budget = Matrices(options.out / "kernels", say), Budget(options.resamples, options.seed)
+
+    def table1() -> Reproduction:
+        kernels = (*LEXICAL, *bertscore_of(options))
+        scored = [compare_kernels(task, kernels, matrices, budget) for task in short]
+        claims = findings.coverage_claims(scored) + findings.annotator_claims(scored)
+        return results.kernels_table(scored, kernels, claims)
+
+    def table2() -> Reproduction:
+        crossings = list(cross(short, BLEU, matrices, budget))
+        return results.cross_table(crossings, findings.cross_claims(crossings))
+
+    def figure4() -> Reproduction:
+        points = [point for task in tasks for point in sizes(task, BLEU, matrices, budget)]
+        return results.sizes_table(points, findings.size_claims(points))
+
+    def table3() -> Reproduction:
+        sources = [data.training_essays(options.data, topic) for topic in data.TOPICS]
+        tested = [task.tested for task in tasks if task.name != data.SUMMARIES]
+        scored = {
+            kernel.name: [topics(essays, sources, kernel, matrices, budget) for essays in tested]
+            for kernel in (BLEU, AS_PRINTED)
+        }
+        return results.topics_table(scored, findings.topic_claims(scored[BLEU.name]))
+
+    made = {"table1": table1, "table2": table2, "figure4": figure4} if tasks else {}
+    return made | ({"table3": table3} if data.ESSAYS in [task.name for task in tasks] else {})
+
+
+def bertscore_of(options: argparse.Namespace) -> list[Kernel]:
+    """The BERTScore kernel, with a rescaling baseline from random pairs of references; none without an encoder."""
+    if options.encoder == "none":
+        say("skipped: BERTScore as a kernel: no encoder given")
+        return []
+    from rewards.embedding.rescaling import add_baseline, measure_baseline
+
+    path = options.out / f"baseline-{Path(options.encoder).name}.json"
+    if not path.exists():
+        rows = judgments(f"wmt-da:{options.data / 'wmt_da' / 'wmt17_da_seg.tsv.gz'}").rows
+        texts = [text for text in dict.fromkeys(text for row in rows for text in row.references) if text.strip()]
+        add_baseline(path, measure_baseline(load("bertscore", encoder=options.encoder), texts, BASELINE_PAIRS))
+    kernel = bertscore(options.encoder, path)
+    say(f"BERTScore on {options.encoder}: {from_spec(kernel.spec).signature}")
+    return [kernel]
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -46,16 +95,9 @@ def parser() -> argparse.ArgumentParser:
         "reproduce.py neighbors", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, default=shared / "data" / "human", help="folder of the public data")
-    parser.add_argument("--out", type=Path, default=Path("runs/neighbors"), help="tables (CSV), figures, kernel values")
+    parser.add_argument("--out", type=Path, default=Path("runs/neighbors"), help="tables, figure, kernel values")
     parser.add_argument("--studies", nargs="+", choices=STUDIES, default=STUDIES)
-    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS, help="tasks of all studies except table3")
-    parser.add_argument("--dialogue", metavar="DATA", help="judgments of HUSE's dialogue task")
-    parser.add_argument("--open-ended", metavar="DATA", help="judgments of HUSE's open-ended generation")
     parser.add_argument("--encoder", default="minilm", help="encoder of the BERTScore kernel, or none")
-    parser.add_argument("--baseline", type=Path, help="rescaling baseline of BERTScore (default: from random pairs)")
-    parser.add_argument("--baseline-texts", metavar="DATA", help="judgments with references for it (default: WMT17)")
-    parser.add_argument("--vectors", type=Path, help="word vectors for WMS, SMS and S+WMS in table3")
-    parser.add_argument("--pairs", type=int, default=Budget.pairs, help="maximum pairs of texts per kernel in table1")
     parser.add_argument("--resamples", type=int, default=Budget.resamples, help="resamples per interval")
     parser.add_argument("--seed", type=int, default=Budget.seed)
     return parser

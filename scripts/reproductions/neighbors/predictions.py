@@ -11,8 +11,7 @@ from reproductions.neighbors.tasks import NeighborTask
 from rewards.lexical.neighbors import estimate
 from rlsum.evaluation.coefficients.table import engine
 from rlsum.evaluation.correlation import Correlation, bootstrap_values, correlate, interval, percentiles
-from rlsum.evaluation.rows import judged_rows, numbered, paired_rows
-from rlsum.evaluation.significance import MetricTest, compare_all_metrics
+from rlsum.evaluation.rows import judged_rows, numbered
 
 Floats = NDArray[np.float64]
 
@@ -116,38 +115,3 @@ def bootstrap_mean(values: Floats, inputs: tuple[str, ...], resamples: int = RES
         return Mean(value, np.nan, np.nan)
     low, high, _ = percentiles(bootstrap_values(mean, units, resamples, seed), LEVEL)
     return Mean(value, low, high)
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """Spearman's rho of the first predictions less that of the second, on the texts that both cover."""
-
-    first: str
-    second: str
-    difference: Mean
-    p: float
-    n: int
-    test: MetricTest
-
-
-def contrast(
-    task: NeighborTask,
-    first: tuple[str, Floats],
-    second: tuple[str, Floats],
-    resamples: int = RESAMPLES,
-    swaps: int = 10_000,
-    seed: int = 0,
-) -> Contrast:
-    """The contrast of named predictions ``(n,)``, with bootstrap interval and permutation test clustered by input."""
-    human, inputs = task.tested.scores, task.tested.inputs
-    (test,) = compare_all_metrics(
-        human, dict((first, second)), inputs=inputs, test="clustered permutation", resamples=swaps, seed=seed
-    )
-    result = Contrast(first[0], second[0], Mean(test.difference, np.nan, np.nan), test.p, test.n, test)
-    if test.reason:
-        return result
-    rows = paired_rows(human, first[1], second[1], inputs)
-    one, other = (engine(side, "spearman", "pooled") for side in rows)
-    values = bootstrap_values(lambda weights: one(weights) - other(weights), rows[0].units, resamples, seed)
-    low, high, _ = percentiles(values, LEVEL)
-    return replace(result, difference=Mean(test.difference, low, high))

@@ -1,134 +1,111 @@
-"""Results as tables, with the numbers in the text of the paper; its tables are not available."""
+"""Results as tables and a picture, with the numbers in the text of the paper; its tables are not available."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from reproductions.claims import Claim
 from reproductions.neighbors import data
-from reproductions.neighbors.annotators import Difficulty, annotators
+from reproductions.neighbors.annotators import annotators
+from reproductions.neighbors.findings import BEST_TOPIC_RHO, BLEU, COVERAGE, number
 from reproductions.neighbors.kernels import Kernel
 from reproductions.neighbors.predictions import Mean, Quality
-from reproductions.neighbors.studies import Crossing, ModelScores, Point, SizeResult
-from reproductions.neighbors.tables import Row, Value, number, study, within
-from reproductions.neighbors.tasks import JudgedTexts, NeighborTask
+from reproductions.neighbors.studies import Crossing, ModelScores, SizeResult
 from reproductions.published import ABSENT
 from reproductions.reproduction import Reproduction
 from rlsum.evaluation.correlation import Correlation
+from rlsum.pages.pictures.curves import Curve, Panel, picture
+from rlsum.pages.pictures.drawing import COLOURS, Picture
+from rlsum.pages.table import UNDEFINED, text_table
 
-# Sections 5.2 and 5.6 of the paper's text, for BLEU Neighbors.
-COVERAGE = {data.SUMMARIES: 0.99, data.DIALOGUE: 0.76, data.OPEN_ENDED: 0.41, data.ESSAYS: 1.0}
-BEST_TOPIC_RHO = 0.500
-
-BOTH_SETTINGS = "BLEU* ends at the first order without a match (zero_order=stop); as printed it is 0 (zero_order=zero)"
+Row = Mapping[str, str | int | float]
 INTERVALS = "95% bootstrap intervals, whole inputs drawn; rho is Spearman's, over the covered texts"
 
 
-def kernels_table(scored: Sequence[ModelScores], kernels: Sequence[Kernel]) -> Reproduction:
-    """Table 1."""
+def study(
+    name: str, title: str, rows: Sequence[Row], notes: Sequence[str], claims: Sequence[Claim], *pictures: Picture
+) -> Reproduction:
+    """A table of ``rows``, which all have the same columns, in the order in which they are shown."""
+    header = tuple(rows[0])
+    table = text_table(title, header, ((shown(row[column]) for column in header) for row in rows))
+    return Reproduction(name, (table,), pictures, tuple(claims), tuple(notes))
+
+
+def shown(value: str | int | float) -> str:
+    """A value for reading: text unchanged, ``.123``, ``-.500``, ``1,250``, a dash for NaN."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return f"{value:,}"
+    return UNDEFINED if math.isnan(value) else number(value)
+
+
+def kernels_table(scored: Sequence[ModelScores], kernels: Sequence[Kernel], claims: Sequence[Claim]) -> Reproduction:
+    """Table 1: kernels, and the average annotator."""
     taus = {kernel.name: kernel.tau for kernel in kernels}
     rows: list[Row] = []
     for models in scored:
+        task, people = models.task.name, annotators(models.task.tested)
         for name, quality in models.qualities.items():
-            coverage = COVERAGE.get(models.task.name) if name == "BLEU*" else None
-            published = ABSENT if coverage is None else number(coverage)
-            model: Row = {"task": models.task.name, "model": name, "tau": taus[name]}
-            rows.append({**model, **_figures(quality), "coverage published": published})
-        rows += _annotator_rows(models.task.tested)
+            published = number(COVERAGE[task]) if name == BLEU else ABSENT
+            rows.append({"task": task, "model": name, "tau": taus[name], **_figures(quality), "published": published})
+        if models.task.tested.judgments.shape[1]:
+            error, rho = people.average(people.errors), people.average(people.correlations)
+            texts = f"{int(people.texts.min())} to {int(people.texts.max())} each"
+            measures = _measures(texts, error, rho, np.nan, np.nan)
+            rows.append({"task": task, "model": "annotator, average", "tau": np.nan, **measures, "published": ""})
     notes = [
-        BOTH_SETTINGS,
+        "BLEU* ends at the first order without a match (zero_order=stop); as printed it is 0 (zero_order=zero)",
         INTERVALS,
-        "MSE of the mean: predicting the mean score of the examples for the same texts",
-        *(f"{models.task.name}: {models.task.note}" for models in scored if models.task.note),
-        *(f"{models.task.name}: annotators are anonymous" for models in scored if not models.task.tested.has_judges),
+        "MSE of the mean: predicting the mean score of the examples for the same texts; published: coverage",
     ]
-    return study("table1", "Table 1: kernels, annotators", rows, notes)
+    return study("table1", "Table 1: kernels, annotators", rows, notes, claims)
 
 
-def _figures(quality: Quality) -> dict[str, Value]:
-    means = quality.baseline.value, quality.coverage.value
-    return _measures(quality.n, quality.error, quality.correlation, *means)
+def _figures(quality: Quality) -> Row:
+    return _measures(quality.n, quality.error, quality.correlation, quality.baseline.value, quality.coverage.value)
 
 
-def _annotator_rows(judged: JudgedTexts) -> list[Row]:
-    if not judged.has_judges:
-        return []
-    own, others = annotators(judged), annotators(judged, own=False)
-    least, highest = (Mean(value, np.nan, np.nan) for value in own.best)
-    rows = {
-        "average": (own, own.average(own.errors), own.average(own.correlations)),
-        "average, own vote not in the mean": (
-            others,
-            others.average(others.errors),
-            others.average(others.correlations),
-        ),
-        "best": (own, least, highest),
-    }
-    return [
-        {
-            "task": judged.name,
-            "model": f"annotator, {which}",
-            "tau": np.nan,
-            **_measures(f"{int(people.texts.min())} to {int(people.texts.max())} each", error, rho),
-            "coverage published": "",
-        }
-        for which, (people, error, rho) in rows.items()
-    ]
-
-
-def _measures(
-    texts: Value, error: Mean, rho: Mean | Correlation, baseline: float = np.nan, coverage: float = np.nan
-) -> dict[str, Value]:
+def _measures(texts: str | int, error: Mean, rho: Mean | Correlation, baseline: float, coverage: float) -> Row:
     return {
         "texts": texts,
         "MSE": error.value,
-        "MSE 95%": within(error.low, error.high),
-        "MSE published": ABSENT,
+        "MSE 95%": _within(error),
         "MSE of the mean": baseline,
         "rho": rho.value,
-        "rho 95%": within(rho.low, rho.high),
-        "rho published": ABSENT,
+        "rho 95%": _within(rho),
         "coverage": coverage,
     }
 
 
-def sweep_table(points: Sequence[Point]) -> Reproduction:
-    """Figures 2 and 3, and the same for tau."""
-    rows: list[Row] = [
-        {
-            "task": point.task,
-            "kernel": point.kernel,
-            "parameter": point.parameter,
-            "value": point.value,
-            "rho": point.quality.correlation.value,
-            "rho 95%": within(point.quality.correlation.low, point.quality.correlation.high),
-            "coverage": point.quality.coverage.value,
-            "MSE": point.quality.error.value,
-            "MSE of the mean": point.quality.baseline.value,
-        }
-        for point in points
-    ]
-    return study("sweeps", "Figures 2 and 3: thresholds", rows, [INTERVALS])
+def _within(mean: Mean | Correlation) -> str:
+    return "" if math.isnan(mean.low) else f"{number(mean.low)} to {number(mean.high)}"
 
 
-def cross_table(crossings: Mapping[str, Sequence[Crossing]]) -> Reproduction:
-    """Table 2, by kernel."""
+def cross_table(crossings: Sequence[Crossing], claims: Sequence[Claim]) -> Reproduction:
+    """Table 2."""
+    rows = [{"examples of": each.examples, "texts of": each.tested, **_figures(each.quality)} for each in crossings]
+    return study("table2", "Table 2: examples of another task", rows, [INTERVALS], claims)
+
+
+def topics_table(scored: Mapping[str, Sequence[ModelScores]], claims: Sequence[Claim]) -> Reproduction:
+    """Table 3, by kernel: a row per source of examples, and length alone."""
     rows = [
-        {
-            "kernel": kernel,
-            "examples of": crossing.examples,
-            "texts of": crossing.tested,
-            **_figures(crossing.quality),
-        }
-        for kernel, items in crossings.items()
-        for crossing in items
+        {"essays": models.task.name, "kernel": kernel, "examples": name, **_figures(quality)}
+        for kernel, sets in scored.items()
+        for models in sets
+        for name, quality in models.qualities.items()
     ]
-    return study("table2", "Table 2: examples of another task", rows, [INTERVALS])
+    published = f"published: rho {number(BEST_TOPIC_RHO)} and full coverage by examples of topic {data.BEST}"
+    notes = [published, "MSE of length alone has no meaning", INTERVALS]
+    return study("table3", f"Table 3: essays of topic {data.TESTED} by examples of a topic", rows, notes, claims)
 
 
-def sizes_table(sizes: Sequence[SizeResult]) -> Reproduction:
-    """Figure 4."""
+def sizes_table(sizes: Sequence[SizeResult], claims: Sequence[Claim]) -> Reproduction:
+    """Figure 4: a row a number of examples, and a panel per task with standard deviations."""
     rows: list[Row] = [
         {
             "task": size.task,
@@ -142,58 +119,16 @@ def sizes_table(sizes: Sequence[SizeResult]) -> Reproduction:
         }
         for size in sizes
     ]
+    panels = []
+    for task in dict.fromkeys(size.task for size in sizes):
+        of_task = [size for size in sizes if size.task == task]
+        numbers = np.array([size.size for size in of_task], dtype=np.float64)
+        curves = []
+        for (name, label), colour in zip({"correlation": "rho", "coverage": "coverage"}.items(), COLOURS, strict=False):
+            values = np.array([getattr(size, name) for size in of_task])
+            spread = np.array([getattr(size, f"{name}_sd") for size in of_task])
+            curves.append(Curve(label, colour, numbers, values, band=(values - spread, values + spread)))
+        panels.append(Panel(task, tuple(curves), "examples", (-0.4, 1.05)))
+    drawn = picture("figure4", "Fewer examples", "rho and coverage by the number of examples", panels)
     notes = ["means and standard deviations over random sets of examples; the last size is all of them, once"]
-    return study("figure4", "Figure 4: fewer examples", rows, notes)
-
-
-def topics_table(scored: Mapping[str, Sequence[ModelScores]]) -> Reproduction:
-    """Table 3, by kernel: a row per source of examples; no MSE for metrics and length."""
-    rows: list[Row] = []
-    for kernel, sets in scored.items():
-        for models in sets:
-            for name, quality in models.qualities.items():
-                examples = name.startswith(("topic", "all but"))
-                if not examples and kernel != next(iter(scored)):
-                    continue  # independent of the kernel
-                rows.append(_topic_row(models.task, kernel if examples else "-", name, quality, examples))
-    notes = [
-        f"published: rho {number(BEST_TOPIC_RHO)} and full coverage by examples of topic 8; the other rows are not "
-        "available",
-        "ROUGE-L, WMS, SMS and S+WMS have a reference: the longest essay that both raters gave the best score",
-        BOTH_SETTINGS,
-        INTERVALS,
-    ]
-    return study("table3", "Table 3: essays of topic 3 by examples of models topic", rows, notes)
-
-
-def _topic_row(task: NeighborTask, kernel: str, name: str, quality: Quality, examples: bool) -> dict[str, Value]:
-    published = number(BEST_TOPIC_RHO) if name == f"topic {data.BEST}" and task.name == data.ESSAYS else ABSENT
-    return {
-        "essays": task.name,
-        "kernel": kernel,
-        "examples": name,
-        "texts": quality.n,
-        "rho": quality.correlation.value,
-        "rho 95%": within(quality.correlation.low, quality.correlation.high),
-        "rho published": published if kernel != "BLEU* as printed" else ABSENT,
-        "coverage": quality.coverage.value,
-        "MSE": quality.error.value if examples else float("nan"),
-        "MSE of the mean": quality.baseline.value if examples else float("nan"),
-    }
-
-
-def difficulty_table(difficulties: Mapping[tuple[str, str], Difficulty]) -> Reproduction:
-    """Section 5.3, by task and kernel."""
-    rows: list[Row] = [
-        {
-            "task": task,
-            "covered by": kernel,
-            "coverage": difficulty.share,
-            "annotators' MSE, all texts": difficulty.all,
-            "annotators' MSE, covered": difficulty.covered,
-            "p": difficulty.p,
-        }
-        for (task, kernel), difficulty in difficulties.items()
-    ]
-    notes = ["p: two-tailed, as many texts drawn at random, 10,000 times; a dash where all texts or none are covered"]
-    return study("section5.3", "Section 5.3: are covered texts easier for annotators?", rows, notes)
+    return study("figure4", "Figure 4: fewer examples", rows, notes, claims, drawn)

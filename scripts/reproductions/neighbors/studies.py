@@ -10,23 +10,20 @@ from numpy.typing import NDArray
 
 from reproductions.neighbors.kernels import Kernel, Matrices
 from reproductions.neighbors.predictions import RESAMPLES, Quality, Thresholds, predict, quality
-from reproductions.neighbors.tasks import JudgedTexts, NeighborTask, drawn
+from reproductions.neighbors.tasks import JudgedTexts, NeighborTask
 from rlsum.evaluation.correlation import correlate
 
 Floats = NDArray[np.float64]
 
-A_VALUES = (1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80)
-B_VALUES = tuple(round(0.05 * step, 2) for step in range(1, 21))
-TAU_VALUES = tuple(round(0.02 * step, 2) for step in range(1, 26))
 SIZES = (25, 50, 75, 100, 150, 200, 300, 500, 1000)
 DRAWS = 20
+LENGTH = "length alone"
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The maximum number of ``pairs`` per kernel in Table 1, the ``resamples`` per interval, the ``seed``."""
+    """The ``resamples`` per interval, the ``seed``."""
 
-    pairs: int = 100_000
     resamples: int = RESAMPLES
     seed: int = 0
 
@@ -42,35 +39,11 @@ class ModelScores:
 
 def compare_kernels(task: NeighborTask, kernels: Sequence[Kernel], matrices: Matrices, budget: Budget) -> ModelScores:
     """Table 1: every kernel, with its threshold, on the same texts and examples."""
-    task = drawn(task, budget.pairs, budget.seed)
     predictions = {}
     for kernel in kernels:
         similar = matrices(kernel, task.tested.texts, task.examples.texts)
         predictions[kernel.name] = predict(similar, task, Thresholds(kernel.tau, b=task.b))
     return _scored(task, predictions, budget)
-
-
-@dataclass(frozen=True)
-class Point:
-    """One setting of a sweep: ``parameter`` has this ``value``, the others their defaults."""
-
-    task: str
-    kernel: str
-    parameter: str
-    value: float
-    quality: Quality
-
-
-def sweep(task: NeighborTask, kernel: Kernel, matrices: Matrices, budget: Budget) -> Iterator[Point]:
-    """Figures 2 and 3: ``a``, ``b`` and ``tau`` in turn, the others held at the task's defaults."""
-    similar = matrices(kernel, task.tested.texts, task.examples.texts)
-    default = Thresholds(kernel.tau, b=task.b)
-    settings = [("a", float(a), replace(default, a=a)) for a in A_VALUES]
-    settings += [("b", b, replace(default, b=b)) for b in B_VALUES]
-    settings += [("tau", tau, replace(default, tau=tau)) for tau in TAU_VALUES]
-    for parameter, value, limits in settings:
-        result = quality(predict(similar, task, limits), task, budget.resamples, budget.seed)
-        yield Point(task.name, kernel.name, parameter, value, result)
 
 
 @dataclass(frozen=True)
@@ -141,14 +114,9 @@ def _small(
 
 
 def topics(
-    tested: JudgedTexts,
-    sources: Sequence[JudgedTexts],
-    kernel: Kernel,
-    matrices: Matrices,
-    budget: Budget,
-    others: Mapping[str, Floats],
+    tested: JudgedTexts, sources: Sequence[JudgedTexts], kernel: Kernel, matrices: Matrices, budget: Budget
 ) -> ModelScores:
-    """Table 3: the same essays scored by the examples of each topic, and the scores of ``others``."""
+    """Table 3: the same essays scored by the examples of each topic, and by their number of words."""
     task = NeighborTask(tested.name, tested, tested, b=1.0)
     predictions, qualities = {}, {}
     for source in sources:
@@ -156,8 +124,9 @@ def topics(
         similar = matrices(kernel, tested.texts, source.texts)
         predictions[source.name] = predict(similar, of_source, Thresholds(kernel.tau, b=1.0))
         qualities[source.name] = quality(predictions[source.name], of_source, budget.resamples, budget.seed)
-    rivals = _scored(task, others, budget)
-    return ModelScores(task, {**predictions, **others}, {**qualities, **rivals.qualities})
+    words = np.array([len(text.split()) for text in tested.texts], dtype=np.float64)
+    length = _scored(task, {LENGTH: words}, budget)
+    return ModelScores(task, {**predictions, **length.predictions}, {**qualities, **length.qualities})
 
 
 def _scored(task: NeighborTask, predictions: Mapping[str, Floats], budget: Budget) -> ModelScores:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,11 +29,6 @@ class JudgedTexts:
     def __len__(self) -> int:
         return len(self.texts)
 
-    @property
-    def has_judges(self) -> bool:
-        """Whether judges are named."""
-        return self.judgments.shape[1] > 0
-
     def at(self, rows: NDArray[np.intp]) -> JudgedTexts:
         """The texts of ``rows``, in that order."""
         return replace(
@@ -50,14 +44,13 @@ class JudgedTexts:
 class NeighborTask:
     """``tested`` texts are scored by their neighbours among ``examples``; if both are the same, a text is not its own.
 
-    ``b`` is the largest share of the examples that may be neighbours. ``note`` describes the examples drawn.
+    ``b`` is the largest share of the examples that may be neighbours.
     """
 
     name: str
     tested: JudgedTexts
     examples: JudgedTexts
     b: float = 0.66
-    note: str = ""
 
     @property
     def own(self) -> bool:
@@ -98,24 +91,3 @@ def judged(judgments: Judgments, name: str) -> JudgedTexts:
     texts = tuple(row.candidate for row in rows)
     inputs = tuple(f"{row.group}\t{row.id}" for row in rows)
     return JudgedTexts(name, texts, (given - low) / (high - low), inputs, matrix)
-
-
-def joined(parts: Sequence[JudgedTexts], name: str) -> JudgedTexts:
-    """Several sets as one, without judges."""
-    texts = tuple(text for part in parts for text in part.texts)
-    inputs = tuple(f"{part.name}\t{name}" for part in parts for name in part.inputs)
-    scores = np.concatenate([part.scores for part in parts])
-    return JudgedTexts(name, texts, scores, inputs, np.empty((len(texts), 0)))
-
-
-def drawn(task: NeighborTask, pairs: int, seed: int) -> NeighborTask:
-    """The task with examples drawn without replacement, so that there are at most ``pairs`` pairs of texts."""
-    tested, examples = task.tested, task.examples
-    most = int(pairs**0.5) if task.own else pairs // len(tested)
-    if most >= len(examples):
-        return task
-    most = max(most, 2)
-    kept = np.sort(np.random.default_rng(seed).choice(len(examples), most, replace=False))
-    fewer = examples.at(kept)
-    note = f"{most:,} of {len(examples):,} examples drawn with seed {seed}, the same for every kernel"
-    return replace(task, tested=fewer if task.own else tested, examples=fewer, note=note)

@@ -1,9 +1,9 @@
-"""Reproduce every table and figure of Chen, Ding, Levinboim and Soricut (2020), with the published numbers.
+"""Reproduce the tables and figures of Chen, Ding, Levinboim and Soricut (2020), with the published numbers.
 
     OMP_NUM_THREADS=1 python scripts/reproduce.py twmd all --data ../shared/data/human --out runs/twmd
 
-Prints each table with the published numbers and the verdict on each finding of the paper; writes CSV, Markdown and PNG
-to OUT. Tables without data are skipped. Scores are cached in OUT/scores, so that a stopped run continues and a second
+Prints each table with the published numbers and the verdict on each finding of the paper; writes Markdown and PNG to
+OUT. Tables without data are skipped. Scores are cached in OUT/scores, so that a stopped run continues and a second
 run on the same data takes seconds.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from reproductions.published import Published, read_published
 from reproductions.reproduction import Reproduction, run
-from reproductions.twmd import fine_tuning, geometry, layers, sinkhorn, tables, temperature
+from reproductions.twmd import fine_tuning, geometry, layers, tables, temperature
 from reproductions.twmd.metrics import EncoderSetup
 from reproductions.twmd.pairs import SentencePairs, pairs_of
 from rlsum.judgments.collection import Judgments
@@ -31,9 +31,7 @@ STUDIES: dict[str, tuple[str, ...]] = {  # name -> data
     "table4": ("wmt15", "wmt16", "wmt17"),
     "figures1-2": ("wmt17",),
     "figure3": ("wmt15", "wmt16", "wmt17"),
-    "figure4": ("wmt17",),
     "appendix-a": ("wmt17",),
-    "appendix-b": ("wmt15", "wmt16"),
     "appendix-c": ("wmt17",),
     "centering-values": ("wmt17",),
 }
@@ -86,9 +84,7 @@ def studies(setup: EncoderSetup, data: Data, options: argparse.Namespace) -> dic
         "figure3": lambda: temperature.figure3(
             setup, [data.pairs(name) for name in ("wmt15", "wmt16", "wmt17", "wmt18") if data.path(name).exists()]
         ),
-        "figure4": lambda: sinkhorn.figure4(setup, data.pairs("wmt17")),
         "appendix-a": lambda: layers.appendix_a(setup, data.pairs("wmt17")),
-        "appendix-b": lambda: temperature.appendix_b(setup, data.joined("wmt15", "wmt16")),
         "appendix-c": lambda: tables.appendix_c(setup, data.pairs("wmt17")),
         "centering-values": lambda: layers.batch_against_corpus(setup, data.pairs("wmt17")),
     }
@@ -112,11 +108,6 @@ class Data:
     def _pairs(self, name: str) -> SentencePairs:
         return pairs_of(self.judgments(name), name.upper(), self.options.limit)
 
-    def joined(self, *names: str) -> SentencePairs:
-        """Several years as one; a group is a language pair of a year."""
-        rows = [row for name in names for row in self.judgments(name).rows]
-        return pairs_of(Judgments("+".join(names), tuple(rows)), "WMT15-16", self.options.limit, yearly=True)
-
 
 def published_numbers(path: Path | None) -> Published:
     if path is None and not PUBLISHED.exists():
@@ -136,7 +127,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     for name in FILES:
         parser.add_argument(f"--{name}", type=Path, metavar="PATH", help=f"instead of DATA/{FILES[name]}")
     parser.add_argument("--published", type=Path, metavar="FILE", help=f"published numbers (CSV); {PUBLISHED}")
-    parser.add_argument("--out", type=Path, default=Path("runs/twmd"), help="folder for CSV, Markdown and PNG")
+    parser.add_argument("--out", type=Path, default=Path("runs/twmd"), help="folder for Markdown and PNG")
     parser.add_argument("--encoder", default="minilm", help="minilm, a directory, or a hub name")
     parser.add_argument("--layer", help="default: 10 of 12, 19 of 24, otherwise at 5/6 of the depth")
     parser.add_argument("--beside", default="roberta-base", metavar="ENCODER", help="encoder of the published numbers")

@@ -50,27 +50,12 @@ def figures(setup: EncoderSetup, texts: Sequence[str], drawn: int = DRAWN) -> Re
         for centering, kinds in cosines.items()
         for kind, values in kinds.items()
     ]
-    records = tuple(
-        {
-            "encoder": setup.loaded.name,
-            "centering": centering,
-            "similarity": kind,
-            "layer": layer,
-            "mean_cosine": round(estimate.value, 5),
-            "low": round(estimate.interval[0], 5),
-            "high": round(estimate.interval[1], 5),
-            "published": "not available",
-        }
-        for centering, kinds in cosines.items()
-        for kind, values in kinds.items()
-        for layer, estimate in zip(layers, values, strict=True)
-    )
     caption = f"Figures 1 and 2. Mean cosines by layer; {setup.encoder} ({setup.loaded.name}). Published: no numbers."
     table = text_table(caption, ("centering", "between", *(f"layer {layer}" for layer in layers)), rows)
     panels = [_panel(setup.short, centering, cosines[centering], layers) for centering in cosines]
     what = "Mean cosine of random words, of one word in two texts and of words of one text, by layer and centering"
     drawn_panels = picture("figures1-2", "Figures 1 and 2", what, panels)
-    return Reproduction("figures1-2", (table,), records, (drawn_panels,), claims_of(cosines))
+    return Reproduction("figures1-2", (table,), (drawn_panels,), claims_of(cosines))
 
 
 def sample(setup: EncoderSetup, texts: Sequence[str]) -> list[str]:

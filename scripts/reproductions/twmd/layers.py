@@ -12,7 +12,7 @@ from reproductions.estimate import estimate
 from reproductions.reproduction import Reproduction
 from reproductions.twmd.metrics import REWARDS, EncoderSetup, Metric, fitted
 from reproductions.twmd.pairs import SentencePairs, correlations, measure, scores
-from reproductions.twmd.tables import NEGLIGIBLE, Averages, average_of, averaged, best_of_all, over_groups, record
+from reproductions.twmd.tables import NEGLIGIBLE, Averages, average_of, averaged, best_of_all, over_groups
 from rewards.encoding.loading import depth
 from rlsum.pages.pictures.curves import Curve, Panel, picture
 from rlsum.pages.pictures.drawing import COLOURS
@@ -34,23 +34,13 @@ def appendix_a(setup: EncoderSetup, pairs: SentencePairs) -> Reproduction:
         for metric in metrics
     )
     caption = f"Appendix A. {pairs.name}, average r x 100 by layer; {setup.encoder}. Published: not available."
-    records = [
-        {
-            **record(setup, "appendix-a", f"{pairs.name} avg", metric, "pearson", average_of(averages, metric)),
-            "layer": layer,
-        }
-        for layer, averages in zip(layers, by_layer, strict=True)
-        for metric in metrics
-    ]
     panels = [
         _panel(f"r, {setup.short}, {title}", centering, metrics, layers, by_layer)
         for title, centering in PANELS.items()
     ]
     drawn = picture("appendix-a", "Layers", f"Average Pearson correlation on {pairs.name} by layer", panels)
     table = text_table(caption, ("metric", *(f"layer {layer}" for layer in layers)), rows)
-    return Reproduction(
-        "appendix-a", (table,), tuple(records), (drawn,), (both("The layer changes no conclusion", *claims),)
-    )
+    return Reproduction("appendix-a", (table,), (drawn,), (both("The layer changes no conclusion", *claims),))
 
 
 PANELS = {"no centering": "none", "batch centering": "batch"}
@@ -79,10 +69,8 @@ def batch_against_corpus(setup: EncoderSetup, pairs: SentencePairs) -> Reproduct
     values = scores(
         pairs, fitted(setup, [*metrics, *others], [*pairs.candidates, *pairs.references]), cache=setup.cache
     )
-    rows, records, differences = [], [], {}
-    for metric, other, batch, corpus in zip(
-        metrics, others, values[: len(metrics)], values[len(metrics) :], strict=True
-    ):
+    rows, differences = [], {}
+    for metric, batch, corpus in zip(metrics, values[: len(metrics)], values[len(metrics) :], strict=True):
         both_scores = estimate(batch, corpus, pairs.inputs, "pearson", 0).value
         agreement = [
             over_groups(correlations(pairs, row, "pearson", setup.resamples, setup.seed))["avg"]
@@ -98,9 +86,6 @@ def batch_against_corpus(setup: EncoderSetup, pairs: SentencePairs) -> Reproduct
                 *(f"{100 * average.value:.1f}" for average in agreement),
             )
         )
-        for item, value in zip((metric, other), agreement, strict=True):
-            line = record(setup, "centering-values", f"{pairs.name} avg", item, "pearson", value)
-            records.append({**line, "r of scores": round(both_scores, 5), "mean difference": round(distance, 5)})
     caption = (
         f"Batch against corpus centering on {pairs.name}; {setup.description}. "
         "Published: not available (the paper says that the values are very close)."
@@ -108,4 +93,4 @@ def batch_against_corpus(setup: EncoderSetup, pairs: SentencePairs) -> Reproduct
     header = ("metric", "r of the two scores", "mean difference of a score", "average r x 100, batch", "corpus")
     claim = within("Batch and corpus centering agree within half a point of r", differences, -NEGLIGIBLE, NEGLIGIBLE)
     table = text_table(caption, header, rows)
-    return Reproduction("centering-values", (table,), tuple(records), claims=(claim,))
+    return Reproduction("centering-values", (table,), claims=(claim,))

@@ -49,8 +49,8 @@ class SentencePairs:
         return {group: rows.tolist() for group, rows in members(self.groups).items()}
 
 
-def pairs_of(judgments: Judgments, name: str, limit: int | None = None, yearly: bool = False) -> SentencePairs:
-    """The judgments with a score, the first ``limit`` of each group; ``yearly`` groups are ``2016/cs-en``.
+def pairs_of(judgments: Judgments, name: str, limit: int | None = None) -> SentencePairs:
+    """The judgments with a score, the first ``limit`` of each group.
 
     Pairs of a group are sorted by segment number, and those of one segment stay in the order of the file. Batch
     centering uses consecutive pairs, which should not depend on the order of the systems in a table.
@@ -63,7 +63,7 @@ def pairs_of(judgments: Judgments, name: str, limit: int | None = None, yearly: 
             continue
         if len(row.references) != 1:
             raise UserError(f"{judgments.name}: {row.id!r} has {len(row.references)} references; one is needed")
-        grouped.setdefault(f"{row.id.split('/')[0]}/{row.group}" if yearly else row.group, []).append(row)
+        grouped.setdefault(row.group, []).append(row)
     kept = [(row, group) for group, rows in grouped.items() for row in sorted(rows, key=_segment)[:limit]]
     if not kept:
         raise UserError(f"{judgments.name}: no judgment has a score {SCORE!r}")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from reproductions.claims import Claim, within
 from reproductions.estimate import Estimate, best, mean
@@ -157,7 +156,7 @@ def correlation_table(
     claims: Sequence[Claim] = (),
     notes: Sequence[str] = (),
 ) -> Reproduction:
-    """Measured numbers above published ones, as a table and as rows of the CSV file."""
+    """Measured numbers above published ones, as a table."""
     first, second = columns.statistics
     header = ("metric", *(f"{name} {SYMBOLS[first]} / {SYMBOLS[second]}" for name in columns.datasets))
     rows = tuple(
@@ -171,38 +170,9 @@ def correlation_table(
         else "Published: not available."
     )
     caption = f"{title}; {setup.description}; correlations x 100. {beside}"
-    records = tuple(
-        record(setup, columns.table, dataset, metric, statistic, averages[metric][statistic][column])
-        for metric in averages
-        for column, dataset in columns.datasets.items()
-        for statistic in columns.statistics
-    )
     if not known:
         rows = tuple(tuple(replace(cell, detail="") for cell in row) for row in rows)
-    return Reproduction(name, (Table(caption, header, rows),), records, claims=tuple(claims), notes=tuple(notes))
-
-
-def record(
-    setup: EncoderSetup, table: str, dataset: str, metric: Metric, statistic: str, estimate: Estimate
-) -> dict[str, Any]:
-    """A line of the CSV file."""
-    low, high = estimate.interval
-    entry = Entry(table, dataset, setup.published_encoder, metric.name, metric.centering, statistic)
-    return {
-        "table": table,
-        "dataset": dataset,
-        "encoder": setup.loaded.name,
-        "layer": str(setup.loaded.layers),
-        "metric": metric.name,
-        "centering": metric.centering,
-        "averaged over": TOKENS[metric.direction] if metric.name in DIRECTED else "",
-        "statistic": statistic,
-        "measured_x100": round(100 * estimate.value, 3),
-        "low_x100": "" if math.isnan(low) else round(100 * low, 3),
-        "high_x100": "" if math.isnan(high) else round(100 * high, 3),
-        "published_encoder": setup.published_encoder,
-        "published_x100": shown(setup.published.get(entry)),
-    }
+    return Reproduction(name, (Table(caption, header, rows),), claims=tuple(claims), notes=tuple(notes))
 
 
 def _cell(setup: EncoderSetup, columns: PublishedColumns, metric: Metric, averages: Averages, column: str) -> Cell:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reproductions.claims import above, against, all_of, both, by_sign, undetected, within
+from reproductions.claims import above, against, all_of, both, undetected, within
 from reproductions.estimate import Estimate, best, estimate, mean, mean_estimate, spread
 
 from rlsum.evaluation.correlation import correlate
@@ -58,20 +58,6 @@ def test_no_difference_is_found_where_every_interval_holds_0() -> None:
     assert undetected("alike", {}).verdict == "cannot be said"
     assert undetected("alike", {"a": nothing, "b": Estimate(0.3, np.empty(0))}).verdict == "cannot be said"
     assert undetected("alike", {"a": nothing}).numbers == "a +0.50 (-0.45 to +1.45)"
-
-
-@pytest.mark.parametrize(
-    ("difference", "p", "verdict"),
-    [
-        (0.1, 0.01, "holds"),
-        (-0.1, 0.01, "does not hold"),
-        (0.1, 0.05, "cannot be said"),
-        (0.1, np.nan, "cannot be said"),
-        (np.nan, np.nan, "cannot be said"),
-    ],
-)
-def test_by_sign(difference: float, p: float, verdict: str) -> None:
-    assert by_sign(difference, p) == verdict
 
 
 @pytest.mark.parametrize(

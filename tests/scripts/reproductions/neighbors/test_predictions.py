@@ -8,7 +8,6 @@ from reproductions.neighbors.kernels import similarities
 from reproductions.neighbors.predictions import (
     Thresholds,
     bootstrap_mean,
-    contrast,
     mean_score,
     predict,
     quality,
@@ -82,17 +81,3 @@ def test_intervals_draw_whole_inputs():
     assert shared.high - shared.low > 1.8 * (apart.high - apart.low)  # 20 inputs of 5 like rows, not 100 rows
     assert np.isnan(bootstrap_mean(np.full(3, np.nan), ("1", "2", "3")).value)
     assert np.isnan(bootstrap_mean(np.array([1.0, 2.0]), ("1", "1")).low)  # one input says nothing about spread
-
-
-def test_a_contrast_finds_the_better_prediction(judged_texts):
-    texts = judged_texts("t", 60)
-    task, generator = NeighborTask("t", texts, texts), np.random.default_rng(0)
-    good, noise = texts.scores + generator.normal(0, 0.05, 60), generator.normal(size=60)
-    found = contrast(task, ("good", good), ("noise", noise), resamples=300, swaps=500)
-    assert found.difference.low > 0.4
-    assert found.p < 0.01
-    turned = contrast(task, ("noise", noise), ("good", good), resamples=300, swaps=500)
-    assert turned.difference.value == pytest.approx(-found.difference.value)
-    nothing = contrast(task, ("good", good), ("none", np.full(60, np.nan)))
-    assert np.isnan(nothing.p)
-    assert nothing.test.reason
