@@ -10,8 +10,7 @@ implementation has a process of its own for every case (scripts/timed_updates.py
 that what else the machine does disturbs all of them alike. Printed are medians over the rounds, and in brackets the
 median over the rounds of the ratio to ours.
 
-The reward of the updates is ROUGE-L. For every reward, the seconds for the 16 texts of an update are printed, too.
-These texts have 100 words in five sentences, each word with a random vector; none is cached.
+The reward of the updates is ROUGE-L.
 """
 
 from __future__ import annotations
@@ -19,20 +18,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 
-import numpy as np
-from timed_updates import CASES, PEERS, text, word
+from timed_updates import CASES, PEERS
 
-import rewards
-
-KNOWN = 5000  # words with vectors in the texts that are rewarded: as many as a file that is written in no time holds
 OURS = Path(__file__).resolve().parent.parent
 
 
@@ -42,9 +34,8 @@ def main() -> None:
     parser.add_argument("--cases", default=";".join(CASES), help="names of cases, separated by semicolons")
     parser.add_argument("--against", type=Path, action="append", default=[], help="another checkout of this repository")
     parser.add_argument("--peer", action="append", default=[], help="NAME=FOLDER, a clone of a peer's repository")
-    parser.add_argument("--rewards", default="rouge-l,wms,sms,s+wms", help="rewards whose seconds are measured")
     options = parser.parse_args()
-    cases, names = options.cases.split(";"), [name for name in options.rewards.split(",") if name]
+    cases = options.cases.split(";")
     if unknown := [name for name in cases if name not in CASES]:
         parser.error(f"--cases={';'.join(unknown)}: no such case; choose from {'; '.join(CASES)}")
     peers = [peer.partition("=") for peer in options.peer]
@@ -55,12 +46,6 @@ def main() -> None:
     processes |= {name: Process(name, Path(folder).resolve()) for name, _, folder in peers}
     seconds = rounds(processes, cases, options.repeats)
     print_table(processes, cases, seconds)
-    costs = reward_seconds(names, [word(i) for i in range(KNOWN)], options.repeats)
-    for name, cost in costs.items():
-        shares = [
-            f"{cost / statistics.median(seconds['ours', case]):.1%} of {case}" for case in cases if CASES[case].gamma
-        ]
-        print(f"{name:8} {cost:.3f} s: {', '.join(shares)}")
 
 
 class Process:
@@ -119,27 +104,6 @@ def print_table(processes: dict[str, Process], cases: list[str], seconds: dict[t
             cells.append(f"{cell} ({ratio:.2f})" if values and name != "ours" else cell)
         print(f"| {case} | {' | '.join(cells)} |")
     print(f"| peak memory, GiB | {' | '.join(f'{process.peak:.2f}' for process in processes.values())} |")
-
-
-def reward_seconds(names: list[str], words: list[str], repeats: int) -> dict[str, float]:
-    """The median CPU seconds of each reward for the 16 texts of a step, eight references each given twice."""
-    rng, found = random.Random(2), {}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "vectors.txt")
-        vectors = np.random.default_rng(1).normal(size=(len(words), 300)) / 300**0.5  # of about unit length
-        path.write_text(
-            "".join(f"{w} {' '.join(f'{x:.4f}' for x in v)}\n" for w, v in zip(words, vectors, strict=True))
-        )
-        for name in names:
-            reward = rewards.from_spec(f"{name}(vectors={path})" if "wms" in name or "sms" in name else name)
-            seconds = []
-            for _ in range(repeats + 1):  # the first loads
-                candidates, references = ([" ".join(text(99, words, rng)) for _ in range(n)] for n in (16, 8))
-                started = time.process_time()
-                reward(candidates, [[reference] for reference in references * 2])
-                seconds.append(time.process_time() - started)
-            found[name] = statistics.median(seconds[1:])
-    return found
 
 
 if __name__ == "__main__":

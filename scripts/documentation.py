@@ -221,7 +221,6 @@ MODULES = {  # what the page on Python documents: module -> names beside those o
     "rlsum.records": ("Output", "read_outputs", "write_outputs"),
     "rewards": (),
     "rewards.adapters.trl": ("reward_function",),
-    "rewards.adapters.torchmetrics": ("TextReward",),
     "rewards.adapters.columns": ("scored",),
     "human_eval.study": ("Study", "StudyKey", "Criterion", "Task"),
 }

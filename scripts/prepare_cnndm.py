@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,7 +22,6 @@ from rlsum.readers import read_file
 from rlsum.records import Output, write_outputs
 
 SEE_SYSTEMS = ("see2017_pointer_gen", "see2017_pointer_gen_cov")
-CNN_TAG = re.compile(r"^[^.]{0,80}?(?:\(|-lrb-) cnn (?:\)|-rrb-) (?:-- )?")
 Row = dict[str, Any]
 
 
@@ -42,8 +40,7 @@ def main() -> None:
         "test": random.Random(options.seed + 2).sample(test, min(options.test, len(test))),
     }
     for name, rows in chosen.items():
-        _write(options.out / f"{name}.jsonl", rows, options.strip_cnn_tag)
-    print("leading ( cnn ) tags: " + ("stripped" if options.strip_cnn_tag else "kept (--strip-cnn-tag takes them off)"))
+        _write(options.out / f"{name}.jsonl", rows)
     if options.systems:
         _write_systems(options.folder, options.out, chosen["test"])
 
@@ -58,7 +55,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--cnn-share", type=float, default=0.095, help="CNN's share of train and valid, as in test")
     parser.add_argument("--seed", type=int, default=13)
     parser.add_argument("--systems", action="store_true", help="also write other systems' outputs and lead-3")
-    parser.add_argument("--strip-cnn-tag", action="store_true", help="take the dateline and ( cnn ) off the articles")
     options = parser.parse_args()
     if not 0 <= options.cnn_share < 1:
         parser.error(f"--cnn-share {options.cnn_share}: must be at least 0 and below 1")
@@ -90,13 +86,12 @@ def _mix(rows: list[Row], cnn_share: float, total: int | None, seed: int) -> lis
     return chosen
 
 
-def _write(path: Path, rows: Iterable[Row], strip_cnn_tag: bool) -> None:
+def _write(path: Path, rows: Iterable[Row]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     sources: Counter[str] = Counter()
     with path.open("w", encoding="utf-8") as file:
         for row in rows:
-            article = CNN_TAG.sub("", row["article"]) if strip_cnn_tag else row["article"]
-            fields = {"id": row["id"], "article": article, "highlights": row["highlights"]}
+            fields = {name: row[name] for name in ("id", "article", "highlights")}
             file.write(json.dumps(fields, ensure_ascii=False) + "\n")
             sources[row["source"]] += 1
     print(f"{path}: {sources.total()} rows, {dict(sorted(sources.items()))}")

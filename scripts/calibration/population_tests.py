@@ -6,7 +6,7 @@ A text's score is the sum of its system's quality, its article's difficulty and 
 two metrics that are equally good. Every cell of the grid is one row of the file: the share of 95% intervals without
 the population's value, and of tests that call the metrics different at 5%; both should be 5%. Cells that the file has
 are not simulated again, but for --again SETS: those with a printed share outside 4 to 6%, of fewer data sets. A
-summary of what rlsum prints is printed; --table: all shares, with a dash where it does not.
+summary of what rlsum prints is printed.
 
 New systems: every data set has its own, and the metrics are equally good among all. Given systems: 25 data sets share
 them; the metrics rate them differently, but are equally good on them: one metric's qualities are the other's, mirrored
@@ -127,10 +127,9 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=15_000_000, help="texts of a cell at most")
     parser.add_argument("--again", type=int, default=0, help="data sets of a cell whose share lies outside 4 to 6%%")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--table", action="store_true", help="simulate nothing; print all shares of the file")
     options = parser.parse_args()
     done = read(options.file)
-    for cell in [] if options.table else sorted(grid(), key=lambda cell: (cell.inputs, cell.systems)):
+    for cell in sorted(grid(), key=lambda cell: (cell.inputs, cell.systems)):
         if cell.key not in done:
             done[cell.key] = simulated(cell, options.sets, options.texts, options.seed)
             write(options.file, done)
@@ -138,7 +137,7 @@ def main() -> None:
         if cell.off(options.again):
             done[cell.key] = simulated(cell, options.again, options.texts, options.seed)
             write(options.file, done)
-    for line in table(done) if options.table else summary(done):
+    for line in summary(done):
         print(line)
 
 
@@ -341,27 +340,6 @@ def summary(cells: dict[tuple[str, ...], Cell]) -> Iterator[str]:
     for distance, sets, share, cell in off:
         if distance > np.sqrt(ALPHA * (1 - ALPHA) / sets):
             yield f"{' '.join(cell.key)}: {100 * share:.1f}% of {sets:,}"
-
-
-def table(cells: dict[tuple[str, ...], Cell]) -> Iterator[str]:
-    """Rows of systems and inputs; misses of the worlds in percent; - where rlsum prints nothing, ? not simulated."""
-    heads = [f"{name}: {what}" for name in STATISTICS for what in ("interval", "test")]
-    yield f"| random | level | systems | inputs | sets | {' | '.join(heads)} |"
-    yield "|---" * (5 + len(heads)) + "|"
-    rows: dict[tuple[Random, Level, int, int], list[Cell]] = {}
-    for cell in cells.values():
-        rows.setdefault((cell.random, cell.level, cell.systems, cell.inputs), []).append(cell)
-    for size, row in sorted(rows.items()):
-        columns = []
-        for name, test in itertools.product(STATISTICS, (False, True)):
-            of = {cell.world: 100 * (cell.test if test else cell.interval) for cell in row if cell.statistic == name}
-            hidden = not of or why_not(name, size[1], size[2], size[3], size[0], test)
-            shares = (f"{of[world]:.1f}" if world in of else "?" for world in range(len(WORLDS)))
-            columns.append("-" if hidden else " ".join(shares))
-        if any(column != "-" for column in columns):
-            shown = [cell for cell in row if cell.printed(False) or cell.printed(True)]
-            sets = f"{min(cell.sets for cell in shown):,}"
-            yield f"| {' | '.join(map(str, (*size, sets, *columns)))} |"
 
 
 if __name__ == "__main__":

@@ -5,14 +5,13 @@
 A difference is a seed effect, an article effect that all seeds share, and a residual with standard deviation 1. A test
 at 5% should call equal systems different in 5% of the draws, whatever the sizes of the effects. With normal effects the
 mean and the mean squares are independent, one normal and the others multiples of chi squares (Scheffe 1959), so they
-are drawn directly; skewed effects and the bootstrap need whole tables. Prints Markdown: for each number of seeds the
-lowest and the highest share over all worlds, the worlds of two seeds, skewed effects, and power.
+are drawn directly; the bootstrap needs whole tables. Prints Markdown: for each number of seeds the lowest and the
+highest share over all worlds, and power.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -23,7 +22,7 @@ from scipy import stats
 
 from calibration.preference import print_table
 from rlsum.evaluation.rows import Floats
-from rlsum.evaluation.trained.hierarchical import Components, components, critical
+from rlsum.evaluation.trained.hierarchical import Components, critical
 from rlsum.evaluation.trained.power import DEFAULTS, detectable, power
 
 ALPHA = 0.05
@@ -43,12 +42,6 @@ class World:
     articles: int
     seed: float
     article: float
-    skewed: bool = False
-
-    def __str__(self) -> str:
-        return (
-            f"{self.seeds} seeds, {self.articles:,} articles, SD of seeds {self.seed:g}, of articles {self.article:g}"
-        )
 
     def squares(self, draws: int, generator: Generator) -> Components:
         """Mean and mean squares of ``draws`` tables with normal effects, each (draws,)."""
@@ -68,13 +61,11 @@ class World:
         )
 
     def tables(self, draws: int, generator: Generator) -> Floats:
-        """Tables (draws, seeds, articles). Skewed: effects of articles and residuals are exponentials less 1."""
+        """Tables (draws, seeds, articles)."""
         effect = self.seed * generator.standard_normal((draws, self.seeds, 1))
         shapes = (draws, 1, self.articles), (draws, self.seeds, self.articles)
         sds = (self.article, 1.0)
-        draw = generator.standard_exponential if self.skewed else generator.standard_normal
-        centre = 1.0 if self.skewed else 0.0
-        article, residual = (sd * (draw(shape) - centre) for sd, shape in zip(sds, shapes, strict=True))
+        article, residual = (sd * generator.standard_normal(shape) for sd, shape in zip(sds, shapes, strict=True))
         return effect + article + residual
 
 
@@ -119,15 +110,12 @@ TESTS = {
 }
 
 
-def bootstrap(tables: Floats, resamples: int, generator: Generator, nested: bool) -> Rejected:
-    """Percentile bootstrap of tables (draws, seeds, articles): seeds are drawn, and articles, once for all seeds or
-    ``nested``, for each seed anew.
-    """
+def bootstrap(tables: Floats, resamples: int, generator: Generator) -> Rejected:
+    """Percentile bootstrap of tables (draws, seeds, articles): seeds are drawn, and articles, once for all seeds."""
     _, n, m = tables.shape
     seeds = generator.multinomial(n, np.full(n, 1 / n), resamples) / n
-    shape = (resamples, n) if nested else (resamples,)
-    articles = generator.multinomial(m, np.full(m, 1 / m), shape) / m
-    weights = seeds[:, :, None] * (articles if nested else articles[:, None])
+    articles = generator.multinomial(m, np.full(m, 1 / m), resamples) / m
+    weights = seeds[:, :, None] * articles[:, None]
     means = tables.reshape(len(tables), -1) @ weights.reshape(resamples, -1).T  # (draws, resamples)
     low, high = np.quantile(means, [ALPHA / 2, 1 - ALPHA / 2], axis=1)
     return (low > 0) | (high < 0)
@@ -136,22 +124,15 @@ def bootstrap(tables: Floats, resamples: int, generator: Generator, nested: bool
 def rates(world: World, draws: int, seed: int) -> dict[str, float]:
     """The share of equal systems that each test calls different."""
     generator = np.random.default_rng(seed)
-    if not world.skewed:
-        found = world.squares(draws, generator)
-        return {name: float(test(found).mean()) for name, test in TESTS.items()}
-    blocks = [components(world.tables(BLOCK, generator)) for _ in range(draws // BLOCK)]
-    return {name: float(np.mean([test(found) for found in blocks])) for name, test in TESTS.items()}
+    found = world.squares(draws, generator)
+    return {name: float(test(found).mean()) for name, test in TESTS.items()}
 
 
-def bootstrap_rates(world: World, draws: int, resamples: int, seed: int) -> dict[str, float]:
-    """The same for the two bootstraps."""
+def bootstrap_rate(world: World, draws: int, resamples: int, seed: int) -> dict[str, float]:
+    """The same for the bootstrap."""
     generator = np.random.default_rng(seed)
     blocks = [world.tables(BLOCK, generator) for _ in range(draws // BLOCK)]
-    kinds = {"bootstrap": False, "bootstrap, nested": True}
-    return {
-        name: float(np.mean([bootstrap(tables, resamples, generator, nested) for tables in blocks]))
-        for name, nested in kinds.items()
-    }
+    return {"bootstrap": float(np.mean([bootstrap(tables, resamples, generator) for tables in blocks]))}
 
 
 def main() -> None:
@@ -164,26 +145,13 @@ def main() -> None:
     worlds = [World(*sizes) for sizes in product(SEEDS, ARTICLES, SEED_SDS, ARTICLE_SDS)]
     found = {world: rates(world, options.draws, options.seed) for world in worlds}
     drawn = {
-        world: bootstrap_rates(world, options.table_draws, options.resamples, options.seed)
+        world: bootstrap_rate(world, options.table_draws, options.resamples, options.seed)
         for world in worlds
         if world.articles == ARTICLES[0]
     }
     print(f"Lowest and highest share of false alarms at 5%; {options.draws:,} draws a world\n")
     spans = ([str(n), *_spans(found, n), *_spans(drawn, n)] for n in SEEDS)
-    print_table(["seeds", *TESTS, "bootstrap", "bootstrap, nested"], spans)
-    print("\nOurs at smaller levels, in percent of the level\n")
-    levels = (0.01, 0.001)
-    print_table(
-        ["seeds", *(f"{level:g}" for level in levels)], ([str(n), *_at(worlds, n, levels, options)] for n in SEEDS)
-    )
-    print("\nTwo seeds, 300 articles\n")
-    two = [world for world in worlds if (world.seeds, world.articles) == (2, 300)]
-    lines = ([f"{world.seed:g}", f"{world.article:g}", *_shares(found[world])] for world in two)
-    print_table(["SD of seeds", "SD of articles", *TESTS], lines)
-    print(f"\nExponential effects, {options.table_draws:,} draws\n")
-    skewed = [World(n, 100, sd, 1.0, skewed=True) for n in SEEDS for sd in (0.0, 0.1, 1.0)]
-    lines = ([str(world), *_shares(rates(world, options.table_draws, options.seed))] for world in skewed)
-    print_table(["world", *TESTS], lines)
+    print_table(["seeds", *TESTS, "bootstrap"], spans)
     print(f"\nPower of a gain of 1 point; {DEFAULTS.source}\n")
     designs = ([f"{n}", f"{m:,}", f"{power(0.01, DEFAULTS, n, m):.0%}", f"{100 * detectable(DEFAULTS, n, m):.2f}"]
                for n in (2, 3, 4, 5, 6, 8, 10) for m in ARTICLES)  # fmt: skip
@@ -196,18 +164,6 @@ def _spans(found: dict[World, dict[str, float]], seeds: int) -> list[str]:
     return [
         f"{100 * min(row[name] for row in rows):.1f} to {100 * max(row[name] for row in rows):.1f}" for name in rows[0]
     ]
-
-
-def _at(worlds: Sequence[World], seeds: int, levels: Sequence[float], options: argparse.Namespace) -> list[str]:
-    """The lowest and highest share of false alarms of our test at each level, in percent of the level."""
-    few = [world for world in worlds if world.seeds == seeds]
-    drawn = [world.squares(5 * options.draws, np.random.default_rng(options.seed)) for world in few]
-    shares = [[100 * ours(found, level).mean() / level for found in drawn] for level in levels]
-    return [f"{min(row):.0f} to {max(row):.0f}" for row in shares]
-
-
-def _shares(row: dict[str, float]) -> list[str]:
-    return [f"{100 * share:.1f}" for share in row.values()]
 
 
 if __name__ == "__main__":
