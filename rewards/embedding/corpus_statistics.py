@@ -38,7 +38,7 @@ class CorpusMean:
 
 @dataclass(frozen=True)
 class Idf:
-    """``log((N + 1) / (df + 1))``, the weights of tokens in BERTScore and MoverScore.
+    """``log((N + 1) / (df + 1))``, the weights of tokens in BERTScore.
 
     ``counts``: in how many of ``documents`` texts each token of ``ids`` occurs; ``texts`` is a hash, ``encoder`` a
     name.

@@ -12,7 +12,6 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge
 
-from rewards.embedding.moverscore import Zhao, ZhaoSpace
 from rewards.embedding.rescaling import BaselineFile, RescalingOptions
 from rewards.embedding.reward import EmbeddingReward
 from rewards.embedding.similarity import (
@@ -31,11 +30,8 @@ from rewards.encoding.loading import EncoderOptions, EncoderSource, locate
 from rewards.errors import RewardError
 from rewards.options import takes
 from rewards.scoring import DirectionOption
-from rewards.text.languages import Code
-from rewards.text.sentences import StopWords
 
 SpecialTokens = Literal["official", "first", "none", "all"]
-MoverScoreVariant = Literal["wmd", "v1", "v2"]
 
 # Chosen by Chen et al. on WMT15-16; a batch mean estimates the corpus mean.
 TWMD_TEMPERATURE = {"none": 0.02, "dimension": 0.02, "sentence": 0.02, "batch": 0.10, "corpus": 0.10}
@@ -76,31 +72,12 @@ class SelfNormalizedOptions(FamilyOptions):
 
 
 @dataclass(kw_only=True)
-class WeightedOptions(FamilyOptions):
-    """Options of the metrics that weigh tokens."""
+class BertScoreOptions(FamilyOptions, DirectionOption):
+    """Options of bertscore."""
 
     idf: str | None = None
     """weigh tokens by rarity in a file of texts or a saved one (.npz); fitted: in what fit(texts) is given; references:
     in each call's references"""
-
-
-@dataclass(kw_only=True)
-class MoverScoreOptions(WeightedOptions):
-    """Options of moverscore."""
-
-    language: Code | None = None
-    """ISO 639-1 code of the texts: whose stop words are meant, and which baseline of the file of rescale"""
-    variant: MoverScoreVariant = "wmd"
-    """which of the metrics of this name"""
-    stopwords: StopWords = "none"
-    """the list of words without weight, in the language of the texts; NLTK's must be installed"""
-    n_gram: Annotated[int, Ge(1)] = 1
-    """length of the n-grams that are compared (variant=v1)"""
-
-
-@dataclass(kw_only=True)
-class BertScoreOptions(WeightedOptions, DirectionOption):
-    """Options of bertscore."""
 
 
 @dataclass(kw_only=True)
@@ -141,35 +118,13 @@ def cka(options: SelfNormalizedOptions) -> EmbeddingReward:
     return EmbeddingReward("cka", options.space(), SquaredCosines(options.normalize), options.rescaling())
 
 
-@takes(MoverScoreOptions)
-def moverscore(options: MoverScoreOptions) -> EmbeddingReward:
-    """Exact word mover's similarity of contextual vectors. 1 for equal texts. Needs an encoder.
+@takes(FamilyOptions)
+def moverscore(options: FamilyOptions) -> EmbeddingReward:
+    """Exact word mover's similarity of contextual vectors. Range [-1, 1], 1 for equal texts. Needs an encoder.
 
-    ``variant=wmd`` (Chen et al. 2020, Eq. 2) is the best mean cosine of a transport plan, in [-1, 1]. ``v1`` and ``v2``
-    are the two versions of Zhao et al.'s code: ``1 - EMD`` of squared distances between n-grams of ``n_gram`` words,
-    layers pooled by power means, in [-3, 1]; and ``1 / (1 + EMD)`` of distances, in [1/3, 1]. Only these two take
-    ``idf``, ``stopwords`` and (``v1``) ``n_gram``, and they do not centre.
+    Chen et al. 2020, Eq. 2: the best mean cosine of a transport plan. The code of Zhao et al. 2019 has other formulas.
     """
-    variant, idf, stopwords, n_gram = options.variant, options.idf, options.stopwords, options.n_gram
-    rescaling = None if options.rescale is None else options.rescaling()
-    if variant == "wmd":
-        if idf is not None or stopwords != "none" or n_gram != 1:
-            raise RewardError("moverscore: idf, stopwords and n_gram apply to variant=v1 and v2 only; leave them out")
-        return EmbeddingReward("moverscore", options.space(), Exact(), rescaling)
-    if options.centering != "none" or options.corpus is not None or options.special_tokens != "official":
-        raise RewardError(
-            f"moverscore: centering, corpus and special_tokens do not apply to variant={variant}; leave them out, or "
-            "use variant=wmd"
-        )
-    if variant == "v2" and n_gram != 1:
-        raise RewardError(f"moverscore: n_gram={n_gram} applies to variant=v1 only; leave it out")
-    location, long_texts, device = locate(options.encoder), options.long_texts, options.device
-    if variant == "v1":
-        source = EncoderSource(location, options.layer, long_texts, device, pool="power")
-    else:
-        source = EncoderSource(location, "last" if options.layer is None else options.layer, long_texts, device)
-    space = ZhaoSpace(source, idf, stopwords, n_gram if variant == "v1" else None, options.language)
-    return EmbeddingReward("moverscore", space, Zhao(variant), rescaling)
+    return EmbeddingReward("moverscore", options.space(), Exact(), options.rescaling())
 
 
 @takes(BertScoreOptions)

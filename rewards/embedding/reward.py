@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.embedding.similarity import Measure, Points, options
-from rewards.embedding.space import CHUNK, PointSpace
+from rewards.embedding.space import CHUNK, Space
 from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import shown
 from rewards.scoring import HEADED, Inputs, ReferenceReward, references_of, signature
@@ -34,7 +34,7 @@ class Rescaling(Protocol):
 class EmbeddingReward(ReferenceReward):
     """The best similarity of a candidate with its references; see ``rewards.embedding.metrics`` for the metrics."""
 
-    def __init__(self, name: str, space: PointSpace, measure: Measure, rescaling: Rescaling | None = None) -> None:
+    def __init__(self, name: str, space: Space, measure: Measure, rescaling: Rescaling | None = None) -> None:
         self.name = name
         self.space = space
         self.measure = measure
@@ -43,7 +43,7 @@ class EmbeddingReward(ReferenceReward):
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64; NaN where no reference has a token. A candidate without one gets the floor.
 
-        The floor is -1; 0 for cka and moverscore(variant=v2), -3 for moverscore(variant=v1).
+        The floor is -1; 0 for cka.
 
         With batch centering each run of 32 items shares its means, and with ``idf=references`` the whole call its
         weights, so a score depends on its neighbours; otherwise never. Raises RewardError as ``Reward`` says, and
@@ -52,7 +52,7 @@ class EmbeddingReward(ReferenceReward):
         import torch
 
         candidates, references = inputs.candidates, references_of(self.name, inputs)
-        space = self.space.for_call(candidates, [text for texts in references for text in texts])
+        space = self.space.for_call([text for texts in references for text in texts])
         scores = np.full(len(candidates), np.nan)
         with torch.inference_mode():
             for start in range(0, len(candidates), CHUNK):
@@ -112,7 +112,7 @@ class EmbeddingReward(ReferenceReward):
 
     def group_scores(
         self,
-        space: PointSpace,
+        space: Space,
         candidates: Sequence[str],
         references: Sequence[Sequence[str]],
         encoded: Mapping[str, EncodedTexts],

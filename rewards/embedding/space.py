@@ -6,7 +6,6 @@ Centering moves the vectors ``(L, D)`` of a text to a common origin before cosin
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
@@ -33,46 +32,11 @@ OFFICIAL_BATCH = 32  # pairs that share one mean per side in the official code
 NOISE = 1e-5  # of a vector's length
 
 
-class PointSpace(ABC):
-    """Turns texts into points to compare. Files are checked at once; the encoder loads at first use."""
+class Space:
+    """Some tokens of each text, centred, of unit length, weighted evenly or by IDF.
 
-    def __init__(self, source: EncoderSource, idf: str | None, group: int = CHUNK) -> None:
-        """``group``: how many items are prepared together."""
-        self.source, self.idf, self.group = source, statistics.IdfOption(idf), group
-
-    def encode(self, texts: Sequence[str]) -> dict[str, EncodedTexts]:
-        """Token vectors of all texts, each text once."""
-        return dict(zip(texts, self.source.load()(texts), strict=True))
-
-    def unscorable(self, encoded: EncodedTexts) -> str | None:
-        """Why a text cannot be scored, or None."""
-        return None if encoded.words else "has no token for this encoder"
-
-    def for_call(self, candidates: Sequence[str], references: Sequence[str]) -> Self:
-        """The space for one call: itself, or with ``idf=references`` a copy that has counted them."""
-        if not self.idf.per_call:
-            return self
-        counted = copy.copy(self)
-        counted.idf = self.idf.fitted_on(references, self.source.load())
-        return counted
-
-    @abstractmethod
-    def sides(
-        self, candidates: Sequence[str], references: Sequence[str], encoded: Mapping[str, EncodedTexts]
-    ) -> tuple[dict[str, Points], dict[str, Points]]:
-        """Points of the candidates and of the references that can be scored."""
-
-    @abstractmethod
-    def fields(self) -> dict[str, object]:
-        """Vectors, centering and weights, for the signature."""
-
-    @abstractmethod
-    def fit(self, texts: Sequence[str]) -> None:
-        """Compute the statistics that the options leave open. Raises RewardError where there are none."""
-
-
-class Space(PointSpace):
-    """The space of the family: some tokens of each text, centred, of unit length, weighted evenly or by IDF."""
+    Files are checked at once; the encoder loads at first use. ``group``: how many items are prepared together.
+    """
 
     def __init__(
         self,
@@ -82,7 +46,8 @@ class Space(PointSpace):
         corpus: str | None = None,
         idf: str | None = None,
     ) -> None:
-        super().__init__(source, idf, OFFICIAL_BATCH if centering == "batch" else CHUNK)
+        self.source, self.idf = source, statistics.IdfOption(idf)
+        self.group = OFFICIAL_BATCH if centering == "batch" else CHUNK
         self.centering, self.special, self.corpus = centering, special, corpus
         self.fitted: statistics.CorpusMean | None = None
         if corpus is not None and centering != "corpus":
@@ -90,11 +55,23 @@ class Space(PointSpace):
         if corpus is not None:
             statistics.check_file("corpus", corpus, "texts, one a line (.gz too), or a saved mean (.npz)")
 
+    def encode(self, texts: Sequence[str]) -> dict[str, EncodedTexts]:
+        """Token vectors of all texts, each text once."""
+        return dict(zip(texts, self.source.load()(texts), strict=True))
+
     def unscorable(self, encoded: EncodedTexts) -> str | None:
         """Why a text cannot be scored, or None."""
         if encoded.words == 1 and self.centering == "sentence":
             return "has one token, which sentence centering turns into zero"
-        return super().unscorable(encoded)
+        return None if encoded.words else "has no token for this encoder"
+
+    def for_call(self, references: Sequence[str]) -> Self:
+        """The space for one call: itself, or with ``idf=references`` a copy that has counted them."""
+        if not self.idf.per_call:
+            return self
+        counted = copy.copy(self)
+        counted.idf = self.idf.fitted_on(references, self.source.load())
+        return counted
 
     def sides(
         self, candidates: Sequence[str], references: Sequence[str], encoded: Mapping[str, EncodedTexts]

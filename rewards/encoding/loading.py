@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rewards.encoding.encoder import Device, Encoder
-from rewards.encoding.layers import Layer, Layers, Pool, resolved_layers
+from rewards.encoding.layers import Layer, Layers, resolved_layers
 from rewards.encoding.windows import Windows, positions
 from rewards.errors import EncoderMissing, RewardError
 
@@ -31,7 +31,6 @@ class EncoderSource:
     layer: Layer
     long_texts: LongTexts = "windows"
     device: Device = "auto"
-    pool: Pool = "mean"
 
     @lru_cache(maxsize=64)  # noqa: B019 # a source is small, and is not changed
     def load(self) -> Encoder:
@@ -123,7 +122,7 @@ def depth(location: str) -> int:
 
 def _resolved(source: EncoderSource) -> tuple[str, Layers, LongTexts, Device]:
     """Layers as numbers and an available device: the key of the cache of loaded encoders."""
-    layers = resolved_layers(source.layer, source.pool, depth(source.location), source.location)
+    layers = resolved_layers(source.layer, depth(source.location), source.location)
     return source.location, layers, source.long_texts, _device(source.device)
 
 

@@ -44,9 +44,9 @@ def explain(
 ) -> None:
     """Explain a score: where the weight of words and sentences moves, which tokens are similar, or which words count.
 
-    For wms, sms, s+wms and MoverScore's v1 and v2: the optimal transport plan, as in Figure 1 of Clark et al. (2019),
-    with the weight and the distance of each move. For the other contextual metrics: the matrix of cosines. For ROUGE:
-    the words or n-grams that count. A page needs no network; point at a text to follow its weight.
+    For wms, sms and s+wms: the optimal transport plan, as in Figure 1 of Clark et al. (2019), with the weight and the
+    distance of each move. For the contextual metrics: the matrix of cosines. For ROUGE: the
+    words or n-grams that count. A page needs no network; point at a text to follow its weight.
 
     **Examples**
 

@@ -65,7 +65,7 @@ def _canvas(explanation: Explanation, width: float, height: float, theme: str) -
     if explanation.form == "matches":
         note = "rows: candidate, columns: reference; filled: counted in both"
     if explanation.form == "flow":
-        note = f"transport plan: the width of a band is the weight that moves, its number the {explanation.measured}"
+        note = "transport plan: the width of a band is the weight that moves, its number the Euclidean distance"
     if {item.kind for item in explanation.candidate} == {"word", "sentence"}:
         note += "; words orange, sentences blue, between them violet"
     axes.text(16, -12, note, fontsize=12 * POINT, color=SOFT[theme], va="center")

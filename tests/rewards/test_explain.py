@@ -72,34 +72,6 @@ def test_a_plan_on_an_encoder(name: str, options: dict, tiny_encoder: Path) -> N
         assert told == ["cat", "sleeps", "house", "dog", "runs", "dog"]
 
 
-@pytest.mark.parametrize("options", [{"variant": "v1"}, {"variant": "v1", "n_gram": 2}, {"variant": "v2"}])
-def test_moverscore_moves_tokens(options: dict, tiny_encoder: Path) -> None:
-    reward = rewards.load("moverscore", encoder=str(tiny_encoder), stopwords="spacy", **options)
-    found = explain(reward, "the cat sleeps . a red dog", "a storm .")
-    assert found.plan is not None
-    np.testing.assert_allclose(found.plan.sum(axis=1), [item.weight for item in found.candidate])
-    np.testing.assert_allclose(found.plan.sum(axis=0), [item.weight for item in found.reference])
-    cost = (found.plan * found.values).sum()
-    assert found.score == pytest.approx(1 / (1 + cost) if options["variant"] == "v2" else 1 - cost, abs=1e-6)
-    kept = ["[CLS]", "cat", "sleeps", "red", "dog", "[SEP]"]
-    if "n_gram" in options:
-        kept = [f"{first} {second}" for first, second in pairwise(kept)]
-    assert [item.text for item in found.candidate] == kept
-    assert found.measured.startswith("squared") == (options["variant"] == "v1")
-    assert {item.kind for item in (*found.candidate, *found.reference)} == {"token"}
-    assert json.loads(json.dumps(found.as_json()))["measured"] == found.measured
-
-
-def test_moverscore_weighs_by_the_idf_that_made_the_score(tiny_encoder: Path) -> None:
-    reward = rewards.load("moverscore", variant="v2", encoder=str(tiny_encoder), idf="fitted")
-    reward.fit(["the cat", "the dog", "the storm falls", "a cat"])  # type: ignore[attr-defined]
-    found = explain(reward, "the cat falls", "a dog")
-    weights = {item.text: item.weight for item in found.candidate}
-    assert weights["falls"] > weights["cat"] > weights["the"] > 0
-    assert "[CLS]" not in weights  # in every text, so without weight
-    assert found.score == pytest.approx(1 / (1 + (found.plan * found.values).sum()), abs=1e-6)
-
-
 @pytest.mark.parametrize("name", ["twmd", "bertscore", "sbert"])
 def test_cosines_are_those_of_the_tokens(name: str, tiny_encoder: Path) -> None:
     found = explain(rewards.load(name, encoder=str(tiny_encoder)), "the cat sleeps .", "a red cat")

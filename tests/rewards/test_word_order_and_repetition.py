@@ -56,13 +56,11 @@ TABLE = {
     "repetition": (SAME, LESS, LESS),
 }
 MOVERS = ("wms", "sms", "s+wms")
-# With the packaged encoder; in every direction, under each variant.
+# With the packaged encoder; in every direction.
 CONTEXTUAL = (
     "sbert",
     "cka",
     "moverscore",
-    "moverscore(variant=v1)",
-    "moverscore(variant=v2)",
     *(f"{name}(direction={way})" for name in ("bertscore", "trwmd", "twmd") for way in ("precision", "recall", "f1")),
 )
 # Another reward's scores, those of judged examples, or a matter of length alone

@@ -92,7 +92,7 @@ def _mover(name: str, made: Files) -> Case:
 OWN: dict[str, Options] = {
     "sbert": {"normalize": "none"},
     "cka": {"normalize": "none"},
-    "moverscore": {"variant": "v1", "idf": "references", "stopwords": "spacy", "n_gram": 2},
+    "moverscore": {},
     "bertscore": {"direction": "recall", "idf": "references"},
     "trwmd": {"temperature": 0.5, "direction": "recall", "entropy": True, "normalize": "none"},
     "twmd": {"temperature": 0.5, "direction": "recall", "iterations": 2, "entropy": True, "normalize": "none"},
@@ -119,8 +119,6 @@ def _contextual(name: str, made: Files) -> Case:
         "corpus": {"centering": "corpus", "corpus": texts},
         "language": {"rescale": two, "language": "en"},
     }
-    if name == "moverscore":
-        beside |= {"idf": {"variant": "v1"}, "stopwords": {"variant": "v1"}, "n_gram": {"variant": "v1"}}
     return Case(
         others,
         needed={"encoder": made.encoder},

