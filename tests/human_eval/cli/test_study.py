@@ -90,12 +90,6 @@ def test_more_systems_than_are_shown_at_once_are_compared_in_pairs_and_it_is_sai
     assert read_study(tmp_path / "study").most_texts == 2
 
 
-def test_without_a_seed_two_studies_differ(rlsum, files, tmp_path):
-    for name in ("one", "two"):
-        assert rlsum("human-eval", "build", *files, "-o", tmp_path / name, "--items", 5)[0] == 0
-    assert read_study(tmp_path / "one").id != read_study(tmp_path / "two").id
-
-
 def test_fewer_articles_than_usual_are_all_judged(rlsum, files, tmp_path):
     code, out, _ = rlsum("human-eval", "build", *files[:2], "-o", tmp_path / "study")
     assert code == 0
@@ -288,14 +282,6 @@ def test_collect_with_nothing_that_counts_is_an_error_with_the_reasons(rlsum, st
     assert not list(tmp_path.glob("j.*"))  # nothing stands in the way of the next try
 
 
-def test_collect_prints_the_first_reasons_and_counts_the_rest(rlsum, study, tmp_path):
-    (tmp_path / "x.jsonl").write_text("{}\n" * 12)
-    code, printed, _ = rlsum("human-eval", "collect", study, tmp_path / "x.jsonl", "-o", tmp_path / "j.jsonl")
-    assert code == 2
-    assert printed.count("not a judgment: no 'study'") == 10
-    assert "and 2 rows more" in printed
-
-
 def test_collect_of_files_without_answers_says_so(rlsum, study, tmp_path):
     (tmp_path / "x.jsonl").write_text("")
     code, _, err = rlsum("human-eval", "collect", study, tmp_path / "x.jsonl", "-o", tmp_path / "j.jsonl")
@@ -326,24 +312,6 @@ def test_more_links_than_booklets_are_pointed_out(rlsum, short, tmp_path):
     assert "get none" not in rlsum("human-eval", "links", tmp_path / "study", "--judges", 1)[1]
 
 
-def test_one_judge_one_item_one_pair_reads_well(rlsum, short, tmp_path):
-    """From outputs to a verdict: no message and no file says "1 items"."""
-    study = tmp_path / "study"
-    said = [rlsum("human-eval", "build", *short, "-o", study, "--judges", 1, "--identical", 0, "--swapped", 0)]
-    (tmp_path / "one.json").write_text(json.dumps(answered(study, 0, "ann")))
-    said.append(rlsum("human-eval", "collect", study, tmp_path / "one.json", "-o", tmp_path / "j.jsonl"))
-    said.append(rlsum("human-eval", "links", study))
-    said.append(rlsum("human-eval", "analyse", study, tmp_path / "j.jsonl", "-o", tmp_path / "verdict"))
-    said.append(rlsum("human-eval", "export", study, "--to", "offline", "-o", tmp_path / "forms"))
-    link = ["--link", "https://study.example.org/join/abc"]
-    said.append(rlsum("human-eval", "export", study, "--to", "prolific", "-o", tmp_path / "prolific", *link))
-    assert [code for code, _, _ in said] == [0] * len(said)
-    written = [tmp_path / "verdict" / name for name in ("verdict.md", "results.json")]
-    texts = [out for _, out, _ in said] + [path.read_text() for path in [*written, tmp_path / "prolific/prolific.txt"]]
-    nouns = "judge|item|pair|booklet|task|check|article|judgment|comparison|vote|row|file|output"
-    assert [found for text in texts for found in re.findall(rf"\b1 (?:{nouns})s\b", text)] == []
-
-
 def test_the_commands_load_no_torch(study, tmp_path):
     code = (
         "import sys; from typer.testing import CliRunner; from rlsum.cli.app import app;"
@@ -353,30 +321,6 @@ def test_the_commands_load_no_torch(study, tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_a_study_on_real_outputs(rlsum, shared, tmp_path):
-    """100 articles by 3 judges, baseline against each, on outputs of published systems."""
-    import gzip
-    import itertools
-
-    systems = ("see2017_seq2seq_baseline", "see2017_pointer_gen", "see2017_pointer_gen_cov")
-    folder = shared / "data" / "cnndm"
-    with gzip.open(folder / "systems_test_outputs.jsonl.gz", "rt") as made:
-        written = {row["id"]: row for row in map(json.loads, itertools.islice(made, 300))}
-    with gzip.open(folder / "test.jsonl.gz", "rt") as articles, (tmp_path / "all.jsonl").open("w") as file:
-        for article in map(json.loads, articles):
-            for system in systems if article["id"] in written else ():
-                row = {"id": article["id"], "source": article["article"], "references": [], "system": system}
-                file.write(json.dumps(row | {"candidate": written[article["id"]][system]}) + "\n")
-    build = ["build", tmp_path / "all.jsonl", "-o", tmp_path / "study", "--baseline", systems[1]]
-    assert rlsum("human-eval", *build)[0] == 0
-    blind, key = read_study(tmp_path / "study"), read_key(tmp_path / "study")
-    judged = [task for task in blind.tasks if key.tasks[task.id].kind == "pair"]
-    assert len(judged) + 3 * len(key.ties) == 100 * 2 * 3
-    assert rlsum("human-eval", "export", tmp_path / "study", "--to", "csv", "-o", tmp_path / "csv")[0] == 0
-    with (tmp_path / "csv" / "booklet-01.csv").open(newline="", encoding="utf-8-sig") as file:
-        assert [row["task"] for row in csv.DictReader(file)] == [task.id for task in blind.booklets[0]]
 
 
 def test_a_range_of_booklets_beyond_all_memory_is_refused(rlsum, study, tmp_path):

@@ -231,10 +231,6 @@ def test_commits_are_synced_and_written_ahead(store):
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
-def test_reading_while_another_writes(tmp_path, study, answered):
-    assert [found.task for found in read_database(tmp_path / "judging.sqlite", study)] == ["t0-0"]
-
-
 def test_many_threads_and_two_processes_of_one_file_lend_each_booklet_once(tmp_path):
     study = make_study(booklets=12, items=2)
     stores = [make_store(tmp_path, study) for _ in range(2)]

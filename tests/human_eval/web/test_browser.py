@@ -138,29 +138,6 @@ def test_a_study_on_a_desk_and_a_phone_outlives_every_kind_of_stop(tmp_path, des
 
 
 @pytest.mark.slow
-def test_the_server_dies_and_the_judge_goes_on_by_the_same_link(folder, page, choose):
-    from playwright.sync_api import Error
-
-    port = free_port()
-    with served(folder, port) as server:
-        judge = Judge(page, server.judges["judge-1"], choose)
-        judge.begin()
-        judge.by_keyboard()
-        judge.by_keyboard()
-        for side in judge.sides():
-            page.keyboard.press(KEYS[side])
-        server.kill()
-        with pytest.raises(Error, match="ERR_CONNECTION_REFUSED"), page.expect_navigation():
-            page.keyboard.press("Enter")  # into the void
-    with served(folder, port) as server:
-        page.goto(server.address)  # the cookie of before is still good
-        assert "2 of 7 comparisons saved" in page.inner_text("main")
-        page.goto(server.judges["judge-1"])
-        judge.begin()
-        assert page.title().startswith("Comparison 3 of 7")
-
-
-@pytest.mark.slow
 def test_undo_search_article_comment_and_help_by_keyboard(folder, page, choose):
     with served(folder, free_port()) as server:
         judge = Judge(page, server.judges["judge-1"], choose)

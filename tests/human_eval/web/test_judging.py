@@ -40,12 +40,6 @@ def test_a_judge_goes_through_a_booklet(app, anna, item):
     assert found[0].comment == "fine\nso"
 
 
-def test_the_first_page_tells_number_and_minutes_and_begins_below_the_instructions(app):
-    page = app.visit("judge", "anna").get("/").text
-    assert "3 times. This takes about 2 minutes." in page
-    assert page.index("Read both.") < page.index("Side issues are a loss.") < page.index(">Begin<")
-
-
 def test_answers_have_the_same_order_in_all_pages(app):
     judged = app.visit("judge", "anna").begin().text
     pages = {"answer-1": judged, "overall": offline_page(app.study, 0) + mturk(app.study)["template.html"]}
@@ -84,12 +78,6 @@ def test_closing_and_coming_back_goes_on_where_it_was(app, anna, item):
     assert "1 of 3 comparisons saved" in start.text
     assert "Continue with comparison 2" in start.text
     assert "Comparison 2 of 3" in again.get("/item").text
-
-
-def test_seconds_are_those_since_the_item_was_shown(app, anna, item):
-    app.clock.at += 42
-    anna.say(item, "left", "none")
-    assert app.store.responses()[0].seconds == 42
 
 
 def test_seconds_are_those_since_the_first_showing_however_often_the_page_is_loaded(app, anna, item):
@@ -393,7 +381,3 @@ def test_minutes_of_reading_and_answering(words, told):
     """Three articles, two questions each: one minute of answers."""
     study = make_study(texts=[("", "")] * 3, article="word " * words)
     assert minutes(study, study.booklets[0]) == told
-
-
-def test_nothing_to_do_takes_a_minute():
-    assert minutes(make_study(), ()) == 1

@@ -3,12 +3,9 @@
 import json
 import math
 
-import pretrained
 import pytest
 import tiny
 import torch
-
-from rlsum.training import build
 
 UPDATES = 1000
 OBJECTIVES = {
@@ -38,28 +35,6 @@ def test_a_pointer_generator_in_bf16(tmp_path, fresh_precision, name):
     training = {"steps": UPDATES, "validate_every": UPDATES, "log_every": 1, "mixed_precision": "bf16"}
     config = tiny.config(tmp_path / "r", objective["kind"], objective=objective, model={"coverage": True}, **training)
     all_finite(tiny.trainer(config), tmp_path / "r")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["self-critical", "grpo"])  # a minute or two each
-def test_a_pretrained_model_in_bf16(tmp_path, fresh_precision, name):
-    from rlsum import config as configs
-
-    pretrained.save(tmp_path / "t5", "t5")
-    rows = [{"id": str(i), "article": a, "highlights": text} for i, (a, text) in enumerate(pretrained.NEWS[:3])]
-    (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    values = {
-        "run": str(tmp_path / "r"),
-        "data": {"train": str(tmp_path / "news.jsonl"), "valid": str(tmp_path / "news.jsonl"), "max_source": 64,
-                 "max_target": 20},
-        "model": {"kind": "seq2seq", "pretrained": str(tmp_path / "t5")},
-        "objective": {"reward": "pretrained:vowels", **OBJECTIVES[name]},
-        "training": {"steps": UPDATES, "batch_size": 2, "learning_rate": 1e-3, "validate_every": UPDATES,
-                     "log_every": 1, "tracker": None, "mixed_precision": "bf16"},
-        "decoding": {"max_length": 8},
-        "metrics": ["rouge-l"],
-    }  # fmt: skip
-    all_finite(build.trainer(configs.check(values, "test")), tmp_path / "r")
 
 
 @pytest.mark.slow

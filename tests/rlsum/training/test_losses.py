@@ -46,14 +46,6 @@ def test_policy_gradient_by_hand():
     assert losses.policy_gradient(LOG_PROB, advantage, 1 / LENGTHS).item() == -(2 * -1.5 + -1 * -4) / 2
 
 
-def test_the_sign_of_the_policy_gradient():
-    """Descending the loss raises the probability of what was better and lowers that of what was worse."""
-    log_prob = LOG_PROB.clone().requires_grad_()
-    losses.policy_gradient(log_prob, torch.tensor([1.0, -1.0]), ONES).backward()
-    assert (-log_prob.grad[0] > 0).all()
-    assert (-log_prob.grad[1] < 0).all()
-
-
 def test_an_undefined_advantage_gives_no_gradient_and_the_rest_keeps_its_own():
     log_prob = LOG_PROB.clone().requires_grad_()
     losses.policy_gradient(log_prob, torch.tensor([float("nan"), 1.0]), ONES).backward()

@@ -353,19 +353,3 @@ def test_a_sharded_model_in_bf16_learns_what_a_whole_one_does(tmp_path):
             assert other[key] == pytest.approx(row[key], rel=2e-2), f"{key} of update {row['step']}"
     weights, _ = checkpoint._read(tmp_path / "sharded" / "best" / checkpoint.WEIGHTS, "about")
     assert all(tensor.dtype == torch.float32 and tensor.isfinite().all() for tensor in weights.values())
-
-
-@pytest.mark.slow
-def test_two_processes_generate_what_one_does_with_a_model_that_no_run_wrote(tmp_path):
-    articles(tmp_path / "many.jsonl", news(30))
-    pretrained.save(tmp_path / "bart", "bart")
-    options = ["--batch-size", 1, "--beam", 2, "--max-length", 8, "--device", "cpu", "-o"]
-    jobs = [
-        (count, ["generate", tmp_path / "bart", tmp_path / "many.jsonl", *options, tmp_path / f"{count}.jsonl"], None)
-        for count in (1, 2)
-    ]
-    ended, told = commands(tmp_path, *jobs)
-    assert ended == [[0], [0, 0]], told
-    assert told.count(": pretrained model; articles") == 2  # a line a job
-    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
-    assert len(read_outputs(tmp_path / "2.jsonl")) == 30

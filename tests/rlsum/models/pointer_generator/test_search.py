@@ -122,15 +122,6 @@ def test_a_beam_search_ends_and_chooses_as_that_of_transformers(kind, stopping, 
         assert [words_of(row) for row in found] == [words_of(row) for row in expected]
 
 
-def test_when_a_beam_search_is_done_matters():
-    found = []
-    for stopping in (True, False, "never"):
-        decoding = Decoding("beam", beam=3, max_length=14, length_penalty=2.0, early_stopping=stopping)
-        found.append([search.beam(Steps(network_of(kind, 1)), articles_of(), decoding).ids for kind in ("bart", "t5")])
-    for one, other in itertools.pairwise(found):
-        assert not all(torch.equal(*texts) for texts in zip(one, other, strict=True))
-
-
 # ---- greedy -------------------------------------------------------------------------------------------------------
 
 
@@ -170,20 +161,6 @@ def test_nothing_after_the_end_counts():
     assert torch.equal(first.ids, second.ids)
     assert torch.equal(first.log_prob, second.log_prob)
     assert first.log_prob[0, 2:].abs().sum() == 0
-
-
-@torch.no_grad()
-def test_rows_that_go_on_do_not_notice_that_others_have_ended():
-    model, batch = tiny.copier(coverage=True, decoder_layers=2), tiny.batch(PAIRS)
-    scripts = [[4, EOS, 5, 6, 7, 8], [EOS] * 6, [5, 6, EOS, 4, 4, 4], [6, 6, 7, 7, EOS, 4], [4, 5, 6, 7, 8, 9]]
-    tokens = search.rollout(model, model.encode(batch), scripted(*scripts), 6)
-    for row, script in enumerate(scripts):
-        alone = tiny.selected(batch, [row])
-        own = search.rollout(model, model.encode(alone), scripted(script), 6)
-        length = own.ids.shape[1]
-        assert tokens.ids[row, :length].tolist() == own.ids[0].tolist()
-        assert (tokens.ids[row, length:] == PAD).all()
-        torch.testing.assert_close(tokens.log_prob[row, :length], own.log_prob[0], atol=1e-6, rtol=1e-5)
 
 
 @torch.no_grad()
@@ -251,18 +228,6 @@ def test_the_beams_score_is_the_models_and_beats_greedy_where_greedy_ended(seed)
             assert tokens.log_prob[row].sum() >= greedy.log_prob[row].sum() - 1e-5
 
 
-@torch.no_grad()
-def test_a_beam_finds_what_greedy_misses():
-    improved = 0
-    for seed in range(12):
-        model, batch = tiny.copier(seed=seed), tiny.batch()
-        greedy = model.generate(batch, Decoding(max_length=6))
-        beam = model.generate(batch, Decoding(method="beam", beam=8, max_length=6, length_penalty=0.0))
-        ended = (greedy.ids == EOS).any(-1)
-        improved += int((beam.log_prob.sum(-1) > greedy.log_prob.sum(-1) + 1e-3)[ended].sum())
-    assert improved > 0
-
-
 @pytest.mark.parametrize("seed", range(8))
 @torch.no_grad()
 def test_an_article_that_is_done_collects_no_more_while_others_go_on(seed):
@@ -304,19 +269,6 @@ def test_a_beam_that_never_ends_gives_its_best_open_hypothesis():
     torch.testing.assert_close(model(batch, tokens.ids).log_prob, tokens.log_prob, atol=1e-5, rtol=0)
 
 
-@torch.no_grad()
-def test_length_penalty_prefers_longer_outputs():
-    def mean_length(penalty):
-        lengths = []
-        for seed in SEEDS:
-            model, batch = tiny.copier(seed=seed), tiny.batch(PAIRS)
-            ids = model.generate(batch, Decoding(method="beam", beam=5, max_length=9, length_penalty=penalty)).ids
-            lengths += (ids != PAD).sum(-1).tolist()
-        return sum(lengths) / len(lengths)
-
-    assert mean_length(0.0) < mean_length(1.0) <= mean_length(3.0)
-
-
 # ---- constraints --------------------------------------------------------------------------------------------------
 
 
@@ -333,12 +285,6 @@ def test_lengths_are_within_their_limits(method, least, most):
             assert len(words_of(row)) >= least
             assert UNK not in row or method == "sample"
             assert BOS not in row
-
-
-def test_an_end_before_the_minimum_is_what_the_limit_prevents():
-    with torch.no_grad():
-        free = [tiny.copier(seed=s).generate(tiny.batch(PAIRS), Decoding(max_length=8)).ids for s in SEEDS]
-    assert any(len(words_of(row)) < 2 for ids in free for row in ids)
 
 
 def repeats(row, n):
@@ -453,18 +399,6 @@ def test_whole_sequences_are_drawn_with_the_models_probabilities():
     assert chi_square_p(drawn, probabilities) > 0.001
 
 
-def test_samples_of_self_critical_are_drawn_like_samples():
-    model, batch = tiny.copier(seed=4), tiny.batch([tiny.PAIRS[3]])
-    ids = torch.tensor([[i] for i in range(len(model.vocabulary) + 2) if i not in (PAD, UNK, BOS)])
-    with torch.no_grad():
-        probabilities = model(batch, ids).log_prob.squeeze(1).softmax(0).tolist()
-    torch.manual_seed(4)
-    samples, greedy = model.self_critical(batch, 20_000, Sampling(max_length=1))
-    drawn = Counter(samples.ids.squeeze(1).tolist())
-    assert chi_square_p(drawn, dict(zip(ids.squeeze(1).tolist(), probabilities, strict=True))) > 0.001
-    assert greedy.ids.shape == (1, 1)
-
-
 def test_self_critical_greedy_is_greedy_and_samples_are_ordered_by_article():
     model, batch = tiny.copier(), tiny.batch()
     torch.manual_seed(0)
@@ -491,17 +425,6 @@ def test_rare_looks_for_ended_rows_change_no_text(steps, monkeypatch):
         assert torch.equal(found.ids, own.ids)
         torch.testing.assert_close(found.log_prob, own.log_prob)
     assert any((tokens.ids == EOS).any() for tokens in expected)
-
-
-def test_sampling_is_a_function_of_the_seed():
-    model, batch, decoding = tiny.copier(), tiny.batch(), Decoding(method="sample", samples=3, max_length=6)
-
-    def draw(seed):
-        torch.manual_seed(seed)
-        return model.generate(batch, decoding).ids.tolist()
-
-    assert draw(1) == draw(1)
-    assert draw(1) != draw(2)
 
 
 def test_words_of_probability_zero_are_never_drawn():
