@@ -146,7 +146,7 @@ class EmbeddingReward(ReferenceReward):
         encoded = self.space.encode([text])
         reason = self.space.unscorable(encoded[text])
         if reason is None:
-            space = self.space.for_call([text], [text])
+            space = self.space.for_call([text])
             with torch.inference_mode():
                 points = space.sides([], [text], encoded)[1]
                 reason = None if self.self_scores(points) else "vanishes when it is centred"
