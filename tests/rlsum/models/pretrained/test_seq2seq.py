@@ -183,15 +183,6 @@ def test_the_smoothed_loss_is_that_of_torch_on_the_logits_of_transformers(folder
     assert load(folders[name]).train()(news, news.target).mean_log_prob is None
 
 
-def test_temperature_and_samples_an_article(folders):
-    model = load(folders["t5"])
-    news = batch(model)
-    torch.manual_seed(0)
-    cold = model.generate(news, Decoding("sample", samples=2, temperature=1e-6, max_length=6))
-    greedy = model.generate(news, Decoding(max_length=6))
-    assert model.to_text(news, cold) == [text for text in model.to_text(news, greedy) for _ in range(2)]
-
-
 # ---- padding, company, dropout -------------------------------------------------------------------------------------
 
 
@@ -270,16 +261,6 @@ def test_the_first_token_attends_to_all_as_in_transformers_with_that_mask(folder
     for row, ids in zip(found, ours.ids, strict=True):
         kept = ids[ids != IGNORED].tolist()
         assert row[1 : 1 + len(kept)].tolist() == kept
-
-
-def test_global_attention_does_not_see_padding(folders):
-    model = load(folders["led"], global_attention="first")
-    together = batch(model)
-    scored = model(together, together.target).log_prob
-    for i, pair in enumerate(tiny.NEWS):
-        alone = batch(model, [pair])
-        own = model(alone, alone.target).log_prob[0]
-        torch.testing.assert_close(scored[i, : len(own)], own, atol=1e-5, rtol=0)
 
 
 def test_global_attention_is_refused_where_there_is_none(folders):
