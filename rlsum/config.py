@@ -140,7 +140,7 @@ class Training:
     """updates between log lines"""
     sample_outputs: int = Field(default=3, ge=0)
     """at each validation, summaries written to samples.jsonl, and articles whose samples are written to
-    training-samples.jsonl"""
+    training-samples.jsonl, with their scores; trackers with tables or texts show them, too"""
     row_noise: bool | None = None
     """random numbers of a sample depend on its article, not on its batch; none: on with several processes or
     decode_batch"""

@@ -71,11 +71,6 @@ class Cleaned(Wrapper):
         return [clean(text, self.prefixes) for text in texts]
 
 
-def uncleaned(reward: Reward) -> Reward:
-    """The reward that a ``cleaned`` one wraps; any other as it is."""
-    return reward.reward if isinstance(reward, Cleaned) else reward
-
-
 def some_raw(rewards: Iterable[Reward]) -> bool:
     """Whether any reward scores texts as they are."""
     return not all(isinstance(reward, Cleaned) for reward in rewards)

@@ -26,7 +26,6 @@ from accelerate.utils import DistributedType
 from torch import Tensor, nn
 
 from rewards.base import Reward
-from rewards.wrappers.cleaned import uncleaned
 from rlsum.config import Config, Training
 from rlsum.data.batch import Batch, BatchPlan, training_lengths
 from rlsum.errors import UserError
@@ -104,8 +103,8 @@ class Trainer:
         self._drawn: tuple[Batch, Rollout] | None = None  # the first batch of the last update, if it has samples
         self._samples: list[dict[str, Any]] = []  # some of it, to be written with the validation
         reward = self.signatures.get("reward", "")  # holds the signatures of the rewards that it is made of
-        own = {name: getattr(uncleaned(self.metrics[name]), "signature", s) for name, s in self.signatures.items()}
-        self._untrained = [name for name, signature in own.items() if signature not in reward]
+        inner = {name: getattr(self.metrics[name], "reward", self.metrics[name]) for name in self.signatures}
+        self._untrained = [name for name, metric in inner.items() if metric.signature not in reward]
 
     def resume(self) -> None:
         """Continue from the state in the run folder."""
@@ -315,8 +314,9 @@ class Trainer:
             progress.without_gain += 1
             progress.finished = training.patience is not None and progress.without_gain >= training.patience
         monitor.valid(progress.step, result.values, better)
-        shown = training.sample_outputs
-        monitor.append(SAMPLES, progress.step, (json.loads(to_json(output)) for output in result.outputs[:shown]))
+        every = max(1, len(result.outputs) // max(1, training.sample_outputs))  # of all lengths
+        shown = result.outputs[::every][: training.sample_outputs]
+        monitor.append(SAMPLES, progress.step, [json.loads(to_json(output)) for output in shown])
         if self._samples:
             monitor.append(TRAINED, progress.step, self._samples)
         self._samples = []

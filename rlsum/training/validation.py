@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from rlsum.training.update import Rollout
 
 @dataclass(frozen=True)
 class Validation:
-    """Values by name (nll and coverage per token, rewards, properties) and the decoded outputs."""
+    """Values by name (nll and coverage per token, rewards, properties) and the decoded outputs with their scores."""
 
     values: dict[str, float]
     outputs: list[Output]
@@ -88,25 +88,29 @@ def outputs_of(batch: Batch, texts: Sequence[str], system: str) -> Iterable[Outp
         yield Output(*article, text, system, columns=dict(batch.columns[row]))
 
 
-def measure(
+def score(
     outputs: Sequence[Output], rewards: Mapping[str, Reward], processes: Processes = ONE_PROCESS
-) -> dict[str, float]:
-    """Mean of each reward, each component of a weighted reward and each property over the outputs where it is defined.
+) -> dict[str, np.ndarray]:
+    """Scores (n,) of the outputs by each reward, each component of a weighted reward, and each property.
 
-    Every process has all outputs, scores its share of them and returns the means over all.
+    Every process has all outputs, scores its share of them and returns the scores of all.
     """
     size = BLOCK if processes.world_size > 1 else len(outputs)
     blocks = [outputs[start : start + size] for start in range(0, len(outputs), size)]
-    values: dict[str, float] = {}
+    columns: dict[str, np.ndarray] = {}
     for name, reward in rewards.items():
         scored = processes.gather([score_components(reward, inputs_of(block)) for block in processes.share(blocks)])
-        scores = np.concatenate([scores for scores, _ in scored])
-        values[name] = mean_defined(scores)
+        columns[name] = np.concatenate([scores for scores, _ in scored])
         for same in zip(*(components for _, components in scored), strict=True):
-            values[f"{name}/{same[0].name}"] = mean_defined(np.concatenate([one.scores for one in same]))
-        if undefined := np.isnan(scores).mean():
-            values[f"undefined/{name}"] = float(undefined)
-    return values | {name: mean_defined(column) for name, column in measure_properties(outputs).items()}
+            columns[f"{name}/{same[0].name}"] = np.concatenate([one.scores for one in same])
+    return columns | measure_properties(outputs)
+
+
+def means(columns: Mapping[str, np.ndarray], rewards: Iterable[str]) -> dict[str, float]:
+    """Means of the scores where they are defined; and the share of a reward's that are not, if any."""
+    values = {name: mean_defined(column) for name, column in columns.items()}
+    undefined = {f"undefined/{name}": float(np.isnan(columns[name]).mean()) for name in rewards}
+    return values | {name: share for name, share in undefined.items() if share}
 
 
 declare(Field("undefined/NAME", "share of the decoded articles without this reward, which its mean leaves out; if any"))
@@ -130,25 +134,31 @@ def validate(
     """
     decoded_batches = processes.gather([list(decode(model, [batch], decoding, system)) for batch in decoded])
     outputs = [output for batch in decoded_batches for output in batch]
-    read = clean_records(outputs) if model.config.clean else outputs
+    columns = score(clean_records(outputs) if model.config.clean else outputs, rewards, processes) if outputs else {}
+    outputs = [
+        replace(output, scores=defined({name: float(column[row]) for name, column in columns.items()}))
+        for row, output in enumerate(outputs)
+    ]
     values = likelihood(model, scored, processes)
-    return Validation(values | (measure(read, rewards, processes) if read else {}), outputs)
+    return Validation(values | (means(columns, rewards) if outputs else {}), outputs)
 
 
 def training_samples(model: Model, batch: Batch, rollout: Rollout, articles: int) -> list[dict[str, Any]]:
     """The samples of the first ``articles`` of a batch as they were trained on, a row each; undefined numbers are None.
 
     ``baseline_reward`` is that of the greedy text, where the estimator needs one. ``advantage`` is scaled; losses
-    without advantages have none.
+    without advantages have none. The other numbers are called as in the log, and are of the sample.
     """
-    rows, k = [], rollout.earned.rewards.shape[1]
-    for row, text in enumerate(model.to_text(batch, rollout.tokens)[: articles * k]):
-        article, sample = divmod(row, k)
-        numbers = {"reward": rollout.earned.rewards[article, sample]}
-        if rollout.earned.greedy_rewards is not None:
-            numbers["baseline_reward"] = rollout.earned.greedy_rewards[article]
+    rows, earned = [], rollout.earned
+    for row, text in enumerate(model.to_text(batch, rollout.tokens)[: articles * earned.rewards.shape[1]]):
+        article, sample = divmod(row, earned.rewards.shape[1])
+        numbers = {"reward": earned.rewards, **{f"reward/{one.name}": one.scores for one in earned.components}}
+        if earned.greedy_rewards is not None:
+            numbers["baseline_reward"] = np.broadcast_to(earned.greedy_rewards[:, None], earned.rewards.shape)
         if rollout.advantages is not None:
-            numbers["advantage"] = rollout.advantages[article, sample]
-        known = defined({name: float(value) for name, value in numbers.items()})
-        rows.append({"id": batch.ids[article], "text": text, **known})
+            numbers["advantage"] = rollout.advantages
+        numbers |= {"sample_length": earned.lengths, "sample_cut_off": np.asarray(earned.cut_off)}
+        known = defined({name: values[article, sample].item() for name, values in numbers.items()})
+        texts = {"source": batch.sources[article], "references": list(batch.references[article])}
+        rows.append({"id": batch.ids[article], **texts, "text": text, **known})
     return rows

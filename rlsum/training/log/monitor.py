@@ -7,7 +7,7 @@ import math
 import resource
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,11 +82,16 @@ class Monitor:
         shown = {name: value for name, value in values.items() if name not in PROPERTIES or not math.isnan(value)}
         self.say(f"{self.run.name} {step}/{self.steps} valid  {_figures(shown)}" + ("  (best so far)" if best else ""))
 
-    def append(self, name: str, step: int, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Add rows of update ``step`` to the log ``name``, one of METRICS, SAMPLES, TRAINED."""
+    def append(self, name: str, step: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Add rows of update ``step`` to the log ``name``, one of METRICS, SAMPLES, TRAINED.
+
+        Texts are shown by trackers, too, as tables.
+        """
         if self.active:
             with (self.run / name).open("a", encoding="utf-8") as file:
                 file.writelines(json.dumps({"step": step, **row}, ensure_ascii=False) + "\n" for row in rows)
+        if name != METRICS and rows:
+            self._tell_trackers(lambda tracker: _show(tracker, Path(name).stem, rows, step))
 
     def logged(self, kind: str) -> list[dict[str, Any]]:
         """The lines of a kind, train or valid, in order; in the first process alone, which writes them."""
@@ -115,6 +120,19 @@ class Monitor:
                 self.accelerator.trackers.remove(tracker)
                 reason = str(error).strip().partition("\n")[0] or type(error).__name__
                 self.say(f"{self.run.name} warning: {tracker.name} failed and will not log any more ({reason})")
+
+
+def _show(tracker: GeneralTracker, name: str, rows: Sequence[Mapping[str, Any]], step: int) -> None:
+    """Rows as a table, where a tracker has tables or, as TensorBoard, texts."""
+    flat = [{**row, **row.get("scores", {}), "references": "\n\n".join(row["references"])} for row in rows]
+    columns = [column for column in flat[0] if column not in ("scores", "system")]
+    data = [[row.get(column) for column in columns] for row in flat]
+    if hasattr(tracker, "log_table"):
+        tracker.log_table(name, columns=columns, data=data, step=step)
+    elif tracker.name == "tensorboard":
+        cells = [[str(value).replace("|", "\\|").replace("\n", "<br>") for value in row] for row in data]
+        lines = (f"| {' | '.join(row)} |" for row in (columns, ["---"] * len(columns), *cells))
+        tracker.log({name: "\n".join(lines)}, step=step)
 
 
 def _figures(values: Mapping[str, float]) -> str:

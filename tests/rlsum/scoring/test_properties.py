@@ -87,7 +87,7 @@ def test_a_registered_property_is_measured_logged_and_shown_in_its_unit(monkeypa
     assert table.header[-1] == "reading ease, points"
     assert table.rows[0][-1].text == "60"
     assert "reading ease: Flesch" in table.notes[0]
-    assert validation.measure(outputs, {})["reading-ease"] == 60
+    assert validation.means(validation.score(outputs, {}), [])["reading-ease"] == 60
     pictures = []
     monkeypatch.setattr(plots, "picture", lambda *arguments: pictures.append(arguments))
     rows = [{"step": step, "kind": "valid", "reading-ease": 60.0, "repetition": 0.25} for step in (1, 2)]

@@ -96,11 +96,35 @@ def test_one_that_fails_is_left_out_and_the_run_goes_on(tmp_path, capsys):
     assert capsys.readouterr().err.count("r warning: wandb failed and will not log any more (refused)") == 1
 
 
+class Tables(Kept):
+    """A tracker with tables."""
+
+    def log_table(self, name: str, columns: list, data: list, step: int) -> None:
+        self.config[name, step] = [dict(zip(columns, row, strict=True)) for row in data]
+
+    def log(self, values: dict, step: int | None = None) -> None:
+        assert all(isinstance(value, float) for value in values.values())
+
+
+def test_texts_with_their_scores_are_tables(tmp_path):
+    trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed", steps=2, validate_every=2))
+    tables = Tables("rlsum")
+    trainer.accelerator.trackers = [tables]
+    trainer.fit()
+    assert tables.config.keys() == {("samples", 0), ("samples", 2), ("training-samples", 2)}
+    for (name, step), rows in tables.config.items():
+        (written,) = (row for row in map(json.loads, (tmp_path / "r" / f"{name}.jsonl").open()) if row["step"] == step)
+        written |= {"references": written["references"][0], **written.pop("scores", {})}
+        assert [written | row for row in rows] == [written]
+        assert {"source", "references", "reward"} <= rows[0].keys()
+
+
 def read_tensorboard(run: Path) -> float:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     events = EventAccumulator(str(run / "tensorboard"))
     events.Reload()
+    assert "| source |" in events.Tensors("samples/text_summary")[0].tensor_proto.string_val[0].decode()
     return events.Scalars("train/loss")[-1].value
 
 

@@ -196,6 +196,7 @@ def test_validation_reports_every_reward_and_property_and_is_of_the_kept_weights
     samples = log_of(tmp_path / "r", SAMPLES)
     assert [row["step"] for row in samples] == [0, 2, 4]
     assert {"id", "source", "references", "candidate"} <= samples[0].keys()
+    assert {"reward", "overlap", "length"} <= samples[0]["scores"].keys()
     again = {name: None if math.isnan(value) else value for name, value in trainer._measure().values.items()}
     assert again == {name: value for name, value in valid[-1].items() if name not in ("step", "kind")}
 
@@ -503,6 +504,8 @@ def test_every_validation_shows_samples_as_they_were_trained_on(tmp_path, option
         for row in shown:
             assert row["reward"] == pytest.approx(tiny.Overlap()([row["text"]], [references[row["id"]]])[0])
             assert row["advantage"] == pytest.approx(row["reward"] - row["baseline_reward"])
+            assert row["references"] == references[row["id"]]
+            assert row["sample_cut_off"] == (row["sample_length"] == 5 and len(row["text"].split()) == 5)
 
 
 def test_likelihood_training_has_no_samples_to_show(tmp_path):

@@ -11,7 +11,7 @@ import tiny
 from rewards.text.cleaning import NAME
 from rlsum.records import Output
 from rlsum.training.build import rewards_of
-from rlsum.training.validation import measure
+from rlsum.training.validation import means, score
 
 
 def test_the_share_of_articles_that_a_mean_leaves_out_is_logged():
@@ -19,7 +19,9 @@ def test_the_share_of_articles_that_a_mean_leaves_out_is_logged():
         return np.array([1.0 if text == "ash" else np.nan for text in candidates])
 
     outputs = [Output(text, "ash fir", ["ash"], text, "s") for text in ("ash", "fir", "elm", "oak")]
-    values = measure(outputs, {"one": defined_for_one, "overlap": tiny.Overlap()})
+    columns = score(outputs, {"one": defined_for_one, "overlap": tiny.Overlap()})
+    assert columns["overlap"].tolist() == [1.0, 0.0, 0.0, 0.0]
+    values = means(columns, ["one", "overlap"])
     assert (values["one"], values["undefined/one"]) == (1.0, 0.75)
     assert (values["overlap"], values.get("undefined/overlap")) == (0.25, None)
 
