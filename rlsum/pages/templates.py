@@ -35,12 +35,9 @@ def environment(package: str) -> Environment:
     return templates
 
 
-def fragment(blocks: Iterable[object], legend: Mapping[Any, str]) -> str | None:
-    """The blocks as a part of a page, such as a notebook; None where jinja2 is not installed: it shows text then.
-
-    ``legend`` explains the marks of examples.
-    """
+def fragment(blocks: Iterable[object]) -> str | None:
+    """The blocks as a part of a page, such as a notebook; None where jinja2 is not installed: it shows text then."""
     try:
-        return render("pages/fragment.html", {"blocks": list(blocks), "legend": legend})
+        return render("pages/fragment.html", {"blocks": list(blocks)})
     except ModuleNotFoundError:
         return None
