@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from rlsum.errors import RecordError
 from rlsum.judgments.records import Judgment
 
 Scale = tuple[float, float]  # the lowest and the highest possible score
-Joint = Literal["keep", "split"]
 T = TypeVar("T")
 
 
@@ -69,14 +68,11 @@ def keep(items: Iterable[T], left_out: Counter[str], reason: Callable[[T], str])
     return kept
 
 
-def joint_systems(rows: Sequence[Judgment], sign: str, joint: Joint) -> tuple[tuple[Judgment, ...], list[str]]:
-    """Rows of several systems (``a+b`` where ``sign`` is ``+``), kept or split; and a note that counts them, if any."""
+def joint_systems(rows: Sequence[Judgment], sign: str) -> list[str]:
+    """A note that counts the rows of several systems (``a+b`` where ``sign`` is ``+``), if there are any."""
     count = sum(sign in row.system for row in rows)
     noun = "judgment" if count == 1 else "judgments"
-    notes = [f"{count:,} {noun} of one text by several systems: joint={joint}"] if count else []
-    if joint == "split":
-        rows = [replace(row, system=system) for row in rows for system in row.system.split(sign)]
-    return tuple(rows), notes
+    return [f"{count:,} {noun} of one text by several systems, taken as one of a further system"] if count else []
 
 
 def mean(values: Iterable[float | None]) -> float | None:

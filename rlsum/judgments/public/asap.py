@@ -1,9 +1,8 @@
 """Student essays and answers of the Automated Student Assessment Prize: ASAP-AES set 3 and all sets of ASAP-SAS.
 
 ASAP-AES, two layouts: a table ``essay_id``, ``rater1``, ``rater2``, ``domain1_score``, ``essay``; and the contest's
-``training_set_rel3.tsv`` (Windows-1252), of which set 3 is read. ASAP-SAS, two layouts: tables with ``Id``,
-``EssaySet``, ``EssayText`` and ``Score1``, ``Score2`` (training) or ``Score`` (public test); and the contest's
-``train*.tsv`` and ``public_leaderboard*.tsv``, its scores in ``public_leaderboard_solution.csv`` in the same folder.
+``training_set_rel3.tsv`` (Windows-1252), of which set 3 is read. ASAP-SAS: tables with ``Id``,
+``EssaySet``, ``EssayText`` and ``Score1``, ``Score2`` (training) or ``Score`` (public test).
 Neither has official references: they are chosen among the best essays, and a note names them.
 """
 
@@ -18,10 +17,9 @@ from typing import Literal
 
 from rlsum.errors import RecordError
 from rlsum.judgments.collection import Judgments, keep, words
-from rlsum.judgments.public.tables import Row, find_file, first_row, read_csv, read_tsv
+from rlsum.judgments.public.tables import Row, find_file, first_row, read_tsv
 from rlsum.judgments.records import Judgment
 
-Splitter = Literal["punctuation", "spacy"]
 RATERS = ("rater 1", "rater 2")
 STUDENTS = "students"  # the single system: the data do not say who wrote what
 AES_SET, AES_BEST = 3, 3.0
@@ -38,7 +36,6 @@ class Selection:
     references: int
     reference_ids: str
     sentences: str
-    splitter: Splitter
 
 
 def asap_aes(
@@ -47,16 +44,15 @@ def asap_aes(
     references: int = 1,
     reference_ids: str = "",
     sentences: str = "",
-    splitter: Splitter = "punctuation",
 ) -> Judgments:
     """Essays of set 3: the score overall is the resolved one, 0 to 3; raw scores are those of the two raters.
 
     ``references``: this many of the longest essays (in characters) with the best score from every rater become
     references and are removed from the rows; ``reference_ids`` names them instead (``'7599 6050'``). ``sentences``
-    (``5-15``, as Clark et al. 2019) keeps essays of that many sentences, counted by ``splitter``: ``punctuation`` ends
-    a sentence at white space after ``.``, ``!`` or ``?``; ``spacy`` uses the sentences of the rewards.
+    (``5-15``, as Clark et al. 2019) keeps essays of that many sentences, which end at white space after ``.``, ``!`` or
+    ``?``.
     """
-    selection = Selection(references, reference_ids, sentences, splitter)
+    selection = Selection(references, reference_ids, sentences)
     left_out = Counter[str]()
     rows, note = _selected(_aes_rows(path, left_out), selection, left_out, AES_BEST)
     return Judgments("asap-aes", rows, left_out, [note], {"overall": (0.0, AES_BEST)})
@@ -70,14 +66,13 @@ def asap_sas(
     references: int = 0,
     reference_ids: str = "",
     sentences: str = "",
-    splitter: Splitter = "punctuation",
 ) -> Judgments:
     """Answers of the ten sets: ``points`` is the score, ``overall`` its share of the highest score of the set.
 
     ``sets`` (``3``, ``'1 2 5'``; default all) selects sets and, in a folder, ``part`` selects the file. A set is a
     group. The other options are those of asap-aes; references come from the set of the answer.
     """
-    selection = Selection(references, reference_ids, sentences, splitter)
+    selection = Selection(references, reference_ids, sentences)
     wanted, left_out = _sets(sets), Counter[str]()
     file = find_file(path, SAS_FILES[part]) if path.is_dir() else path
     if file is None:
@@ -111,18 +106,7 @@ def _sas_rows(path: Path) -> list[Judgment]:
     if "Score1" in header:
         rows = read_tsv(path, (*columns, "Score1", "Score2"))
         return [_answer(row, row.number("Score1"), row.number_or_none("Score2")) for row in rows]
-    if "Score" in header:
-        return [_answer(row, row.number("Score")) for row in read_tsv(path, (*columns, "Score"))]
-    solution = path.with_name("public_leaderboard_solution.csv")
-    if not solution.is_file():
-        raise RecordError(f"{path}: has no scores, and {solution.name} is not in its folder")
-    scores = {row["Id"]: row for row in read_csv(solution, ("Id", "Score1"))}
-    answers = []
-    for row in read_tsv(path, columns):
-        if row["Id"] not in scores:
-            raise RecordError(f"{row.where}: {solution.name} has no score of Id {row['Id']}")
-        answers.append(_answer(row, scores[row["Id"]].number("Score1")))
-    return answers
+    return [_answer(row, row.number("Score")) for row in read_tsv(path, (*columns, "Score"))]
 
 
 def _answer(row: Row, points: float, *second: float | None) -> Judgment:
@@ -211,16 +195,9 @@ def _length_filter(selection: Selection) -> tuple[Callable[[str], bool], str]:
     if not bounds or int(bounds[1]) > int(bounds[2]):
         raise RecordError(f"sentences={selection.sentences!r}: write lowest-highest, as in sentences=5-15")
     low, high = int(bounds[1]), int(bounds[2])
-    count = _by_spacy if selection.splitter == "spacy" else by_punctuation
-    return lambda text: low <= count(text) <= high, f"{low} to {high} sentences (by {selection.splitter})"
+    return lambda text: low <= by_punctuation(text) <= high, f"{low} to {high} sentences (by punctuation)"
 
 
 def by_punctuation(text: str) -> int:
     """The number of sentences of a text; a sentence ends at white space after ``.``, ``!`` or ``?``."""
     return len([part for part in SENTENCE_END.split(text) if part])
-
-
-def _by_spacy(text: str) -> int:
-    from rewards.text.sentences import sentences
-
-    return len(sentences(text))
