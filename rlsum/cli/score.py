@@ -14,7 +14,6 @@ from rlsum.cli.options import (
     STANDARD,
     Clean,
     Language,
-    LongSignatures,
     Metrics,
     Resamples,
     Seed,
@@ -62,7 +61,6 @@ def score(
             "with other options has written."
         ),
     ] = False,
-    long_signatures: LongSignatures = False,
 ) -> None:
     """Score pairs of candidates and references: a table of means with 95% intervals, and each item's scores.
 
@@ -97,7 +95,7 @@ def score(
             advance=advance,
             **choices,  # type: ignore[arg-type]
         )
-    show(scored.blocks(long_signatures), Console())
+    show(scored.blocks(), Console())
     if out is not None:
         typer.echo(f"{out}: {scored.rows:,} records scored")
 
