@@ -26,7 +26,6 @@ from rlsum.compare.folder import STATE, Folder, read_metrics
 from rlsum.compare.scoring import score_file, up_to_date
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
-from rlsum.records import read_outputs
 from rlsum.yaml_files import merge
 
 PAUSE = 0.5  # seconds between looks at cells that other processes work on
@@ -142,8 +141,6 @@ class Work:
                     if cell.kind == "outputs":
                         raise CellFailed(f"{path}: no such file; give the outputs of {cell.system}")
                     self._command(cell, generate_command(self.folder.comparison, cell, method), lock)
-                if cell.kind == "outputs":
-                    self._check_articles(path)
                 scores, specs = self.folder.scores(cell, method), self.folder.comparison.scored
                 if self.folder.outdated(cell, method):
                     scores.unlink()
@@ -160,15 +157,6 @@ class Work:
         except BrokenProcessPool:
             self._settle(cell, "scoring: its process was killed (out of memory?); start the comparison again")
             raise
-
-    def _check_articles(self, given: Path) -> None:
-        """Outputs of fewer articles are no row; preflight checks those that are given at first."""
-        cells = (cell for cell in self.every if cell.kind != "outputs")
-        written = [path for cell in cells for path in self.folder.outputs(cell).values() if path.exists()]
-        articles = {row.id for row in read_outputs(written[0])} if written else set()
-        if lacking := len(articles - {row.id for row in read_outputs(given)}):
-            counted = f"no output for {lacking:,} of the {len(articles):,} test articles"
-            raise CellFailed(f"{given}: {counted}; give one for each, and add --retry")
 
     def _train(self, cell: Cell, lock: IO[bytes]) -> None:
         run = Path(str(cell.model))
