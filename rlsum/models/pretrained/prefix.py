@@ -17,7 +17,14 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from rlsum.data.subwords import IGNORED
-from rlsum.models.pretrained.prefix_attention import attending, attention, attention_gradients, merged, refusal
+from rlsum.models.pretrained.prefix_attention import (
+    attending,
+    attention,
+    attention_gradients,
+    check_dropout,
+    merged,
+    refusal,
+)
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -40,6 +47,7 @@ def logits(network: PreTrainedModel, src: Tensor, src_lengths: Tensor, target: T
     Scores differ from those of plain rows by rounding alone, as do gradients, also with checkpoints that are not
     reentrant. Raises ValueError if the network drops out numbers.
     """
+    check_dropout(network)
     kept = target != IGNORED
     inputs = kept[:, 1:]  # the token before a place that is scored
     lengths, samples = src_lengths.tolist(), inputs.sum(1).tolist()
@@ -87,6 +95,7 @@ def decode(
     ``choose`` is called with the ids so far (R, t) and scores (R, V) float32, and returns the next ids (R,). It stops
     at ``max_length`` ids, or when every summary has one of the ``ends``. See logits() for the other arguments.
     """
+    check_dropout(network)
     read = torch.arange(src.shape[1], device=src.device)
     mask = read < src_lengths.unsqueeze(1)
     keys = _Keys(src_lengths, rows, max_length)
@@ -109,7 +118,7 @@ def _run(network: PreTrainedModel, attend: Any, ids: Tensor, positions: Tensor, 
     with attending(network, attend):
         scores: Tensor = network(
             input_ids=ids.unsqueeze(0), position_ids=positions.unsqueeze(0), use_cache=False, return_dict=True, **only
-        ).logits[0]
+        ).logits.squeeze(0)
     return scores
 
 

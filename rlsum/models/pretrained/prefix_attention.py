@@ -76,17 +76,27 @@ def _stretched(text: PreTrainedConfig, longest: int) -> str | None:
     return None
 
 
+def check_dropout(network: PreTrainedModel) -> None:
+    """Raise ValueError if a network drops out numbers, which would differ between an article's samples."""
+    if not network.training:
+        return
+    rates = {key: rate for key, rate in network.config.get_text_config().to_dict().items() if "drop" in key}
+    rates |= {name: m.p for name, m in network.named_modules() if isinstance(m, nn.Dropout) and m.training}
+    for name, rate in rates.items():
+        if isinstance(rate, float) and rate and not name.startswith(("summary_", "classifier_")):
+            raise ValueError(f"{name}={rate}: samples that share an article need dropout 0; set it, or call eval()")
+
+
 @contextmanager
 def attending(network: PreTrainedModel, attend: Attend) -> Iterator[None]:
     """Let the attention layers of a network call ``attend`` with their number.
 
-    Layers that are computed again for gradients (checkpointing) call it then, too. Raises ValueError if a layer drops
-    out numbers, RuntimeError if a layer did not call it.
+    Layers that are computed again for gradients (checkpointing) call it then, too. Raises RuntimeError if a layer did
+    not call it.
     """
     from transformers import AttentionInterface
 
     AttentionInterface.register(NAME, _attention)
-    _without_dropout(network)
     called: set[int] = set()
 
     def counted(layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
@@ -95,8 +105,8 @@ def attending(network: PreTrainedModel, attend: Attend) -> Iterator[None]:
 
     configs = {id(config): config for config in (network.config, network.config.get_text_config())}
     within = partial(_within, list(configs.values()), counted)
-    recomputed = [m for m in network.modules() if getattr(m, "gradient_checkpointing", False)]
-    recomputed = [module for module in recomputed if hasattr(module, "_gradient_checkpointing_func")]
+    modules = network.modules() if torch.is_grad_enabled() else ()
+    recomputed = [module for module in modules if hasattr(module, "_gradient_checkpointing_func")]
     checkpoints = [module._gradient_checkpointing_func for module in recomputed]
     for module, checkpoint in zip(recomputed, checkpoints, strict=True):
         module._gradient_checkpointing_func = partial(_checkpointed, checkpoint, within)
@@ -132,16 +142,6 @@ def _checkpointed(
             return layer(*inputs)
 
     return checkpoint(again, *args)
-
-
-def _without_dropout(network: PreTrainedModel) -> None:
-    if not network.training:
-        return
-    rates = {key: rate for key, rate in network.config.get_text_config().to_dict().items() if "drop" in key}
-    rates |= {name: m.p for name, m in network.named_modules() if isinstance(m, nn.Dropout) and m.training}
-    for name, rate in rates.items():
-        if isinstance(rate, float) and rate and not name.startswith(("summary_", "classifier_")):
-            raise ValueError(f"{name}={rate}: samples that share an article need dropout 0; set it, or call eval()")
 
 
 def _attention(
