@@ -100,6 +100,9 @@ class CausalConfig(PretrainedConfig):
     """where an article that is longer than data.max_source is cut: behind the last token, or sentence, that fits"""
     stop: tuple[str, ...] = ()
     """texts that end a summary, and are no part of it"""
+    clean: bool = True
+    """rewards and metrics are of answers without thinking blocks, Markdown and "Here is a summary:", see ``cleaned``;
+    outputs keep what was written"""
 
     def __post_init__(self) -> None:
         """Reject a prompt without the article, and what only a chat has."""

@@ -244,11 +244,22 @@ def test_references_are_the_same_however_they_are_cased_and_split(text, same, tm
     assert (not other_references(*found)) == same
 
 
-@pytest.mark.parametrize(("model", "told"), [({}, None), ({"clean": True}, None), ({}, True), ({"clean": True}, False)])
-def test_all_rows_are_scored_without_what_announces_a_summary_where_a_model_answers_a_prompt(tmp_path, model, told):
+LLM = {"kind": "causal", "pretrained": "llm"}
+
+
+@pytest.mark.parametrize(
+    ("model", "told", "clean"),
+    [
+        ({}, None, False),
+        (LLM, None, True),
+        ({**LLM, "clean": False}, None, False),
+        ({}, True, True),
+        (LLM, False, False),
+    ],
+)
+def test_rows_are_scored_without_what_announces_a_summary_where_a_model_answers_a_prompt(tmp_path, model, told, clean):
     sections = {"start": {"model": model}, "clean": told, "rewards": {"l": "rouge-l"}, "metrics": ["rouge-1"]}
     comparison = comparisons.comparison(tmp_path, **sections)
-    clean = bool(model) if told is None else told
     assert comparison.cleans == clean
     write_outputs(tmp_path / "o.jsonl", [Output("1", "", ("linda paid",), "Summary:\n**linda** paid", "s")])
     score_file(tmp_path / "o.jsonl", tmp_path / "o.json", comparison.scored)

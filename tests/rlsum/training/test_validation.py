@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import tiny
 
 from rewards.text.cleaning import NAME
+from rlsum.models.pretrained.options import CausalConfig
 from rlsum.records import Output
 from rlsum.training.build import rewards_of
 from rlsum.training.validation import means, score
@@ -30,7 +29,7 @@ def test_the_share_of_articles_that_a_mean_leaves_out_is_logged():
 def test_answers_are_scored_without_what_announces_them_where_the_model_answers_a_prompt(tmp_path, clean):
     objective = {"reward": "weighted(rouge-1=1, length(high=3)=0.5)"}
     config = tiny.config(tmp_path, "mixed", objective=objective)
-    metrics, reward, _ = rewards_of(config, SimpleNamespace(clean=clean))
+    metrics, reward, _ = rewards_of(config, CausalConfig(pretrained="llm", clean=clean))
     answer = "<think>Hm.</think>Sure! Here is a summary:\n\n**ash** fir"
     assert (reward([answer], [["ash fir"]])[0] == reward(["ash fir"], [["ash fir"]])[0]) == clean
     assert metrics["reward"] is reward
