@@ -34,6 +34,8 @@ __all__ = ["TOLERANCE", "decode", "difference", "logits", "refusal"]
 TOLERANCE = 1e-4
 """nats by which log-probabilities of float32 may differ from those of plain rows"""
 
+FULL = 0.75  # share of texts without an end at which the others leave the computation
+
 Scoring = Callable[["PreTrainedModel", Tensor, Tensor, Tensor], Tensor]
 
 
@@ -93,7 +95,8 @@ def decode(
     """Ids (R, L) of summaries of the articles ``rows`` (R,), in any order; ``pad`` after an end.
 
     ``choose`` is called with the ids so far (R, t) and scores (R, V) float32, and returns the next ids (R,). It stops
-    at ``max_length`` ids, or when every summary has one of the ``ends``. See logits() for the other arguments.
+    at ``max_length`` ids, or when every summary has one of the ``ends``; scores after an end mean nothing. See logits()
+    for the other arguments.
     """
     check_dropout(network)
     read = torch.arange(src.shape[1], device=src.device)
@@ -102,14 +105,20 @@ def decode(
     first = _run(network, keys.read, src[mask], read.expand_as(src)[mask], src_lengths.cumsum(0) - 1)
     scores, ids = first[rows], torch.empty(len(rows), 0, dtype=torch.long, device=src.device)
     ended = torch.zeros(len(rows), dtype=torch.bool, device=src.device)
-    stops = torch.tensor(list(ends), device=src.device)
+    stops, read_on = torch.tensor(list(ends), device=src.device), torch.arange(len(rows), device=src.device)
     while True:
         chosen = choose(ids, scores.float()).masked_fill(ended, pad)
         ids, ended = torch.cat([ids, chosen.unsqueeze(1)], 1), ended | torch.isin(chosen, stops)
         if ids.shape[1] == max_length or ended.all():
             return ids
+        going = ~ended[read_on]
+        if going.sum() <= FULL * len(read_on):
+            read_on = read_on[going]
+            keys.keep(going)
         keys.step = ids.shape[1]
-        scores = _run(network, keys.extend, chosen, src_lengths[rows] + ids.shape[1] - 1, None)
+        places = src_lengths[rows[read_on]] + ids.shape[1] - 1
+        after = _run(network, keys.extend, chosen[read_on], places, None)
+        scores = after if len(after) == len(rows) else after.new_zeros(scores.shape).index_copy(0, read_on, after)
 
 
 def _run(network: PreTrainedModel, attend: Any, ids: Tensor, positions: Tensor, places: Tensor | None) -> Tensor:
@@ -230,18 +239,26 @@ class _Keys:
     summaries: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)  # (R, H, L, D)
 
     def __post_init__(self) -> None:
-        count, lengths = len(self.src_lengths), self.src_lengths
-        self.packed = _Packed.of(lengths.tolist(), [[0]] * count)
-        order = self.rows.argsort(stable=True)
-        numbers = self.rows.bincount(minlength=count)
-        among = torch.arange(len(self.rows), device=order.device) - (numbers.cumsum(0) - numbers)[self.rows[order]]
+        self.packed = _Packed.of(self.src_lengths.tolist(), [[0]] * len(self.src_lengths))
+        beyond = torch.arange(int(self.src_lengths.max()), device=self.rows.device) >= self.src_lengths.unsqueeze(1)
+        self.mask = torch.zeros(beyond.shape, device=beyond.device).masked_fill(beyond, float("-inf"))[:, None, None]
+        self._group()
+
+    def _group(self) -> None:
+        """Give each summary a slot beside the others of its article."""
+        rows, numbers = self.rows, self.rows.bincount(minlength=len(self.src_lengths))
+        order, every = rows.argsort(stable=True), torch.arange(len(rows), device=rows.device)
         self.most = int(numbers.max())  # summaries of an article
-        self.slots = torch.empty_like(order)  # of a summary, among those of all articles
-        self.slots[order] = self.rows[order] * self.most + among
-        self.owners = torch.zeros(count * self.most, dtype=torch.long, device=order.device)
-        self.owners[self.slots] = torch.arange(len(self.rows), device=order.device)
-        beyond = torch.arange(int(lengths.max()), device=order.device) >= lengths.unsqueeze(1)
-        self.mask = torch.zeros(beyond.shape, device=order.device).masked_fill(beyond, float("-inf"))[:, None, None]
+        self.slots = torch.empty_like(order)
+        self.slots[order] = rows[order] * self.most + every - (numbers.cumsum(0) - numbers)[rows[order]]
+        self.owners = every.new_zeros(len(numbers) * self.most)  # the summary in a slot; any in empty ones
+        self.owners[self.slots] = every
+
+    def keep(self, going: Tensor) -> None:
+        """Go on with these summaries, a mask (R,)."""
+        self.rows = self.rows[going]
+        self.summaries = {layer: (keys[going], values[going]) for layer, (keys, values) in self.summaries.items()}
+        self._group()
 
     def read(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
         """See Attend: articles attend to themselves, and their keys and values are kept."""

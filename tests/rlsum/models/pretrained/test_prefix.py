@@ -9,6 +9,7 @@ from rlsum.data.subwords import IGNORED
 from rlsum.models.pretrained import prefix, prefix_attention
 
 WORDS, END = 40, 5
+ENDS = [END, *range(30, 37)]
 LLAMA = {"vocab_size": WORDS, "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2,
          "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 64, "pad_token_id": END,
          "bos_token_id": 0, "eos_token_id": END}  # fmt: skip
@@ -120,8 +121,8 @@ def assert_decodes_as_plain_rows(network, batch, rows, longest=6):
         return (scores + 0.1 * torch.arange(len(scores)).unsqueeze(1) * torch.arange(WORDS)).argmax(-1)
 
     network.requires_grad_(False)
-    ids = prefix.decode(network, src, lengths, torch.tensor(rows), choose, longest, [END, 6, 7], pad=1)
-    stops = torch.isin(ids, torch.tensor([END, 6, 7]))
+    ids = prefix.decode(network, src, lengths, torch.tensor(rows), choose, longest, ENDS, pad=1)
+    stops = torch.isin(ids, torch.tensor(ENDS))
     ended = stops.cumsum(1) - stops.long() > 0
     assert (ids[ended] == 1).all()
     for number, article in enumerate(rows):
@@ -129,6 +130,21 @@ def assert_decodes_as_plain_rows(network, batch, rows, longest=6):
         expected = plain_rows(network, src[article : article + 1], lengths[article : article + 1], target)[0]
         for place in range(int((~ended[number]).sum())):
             torch.testing.assert_close(seen[place][number], expected[place], atol=4e-6, rtol=0)
+
+
+def test_articles_are_read_once_and_texts_that_have_ended_are_left():
+    network, (src, lengths, target) = network_of("llama", LLAMA).eval(), texts()
+    read = []
+    network.register_forward_pre_hook(lambda _, __, named: read.append(named["input_ids"].shape[1]), with_kwargs=True)
+    ended_at = torch.tensor([0, 3, 1, 1])
+
+    def choose(ids, scores):
+        return torch.where(ended_at == ids.shape[1], END, 2)
+
+    ids = prefix.decode(network, src, lengths, torch.tensor([2, 0, 0, 1]), choose, 9, [END], pad=7)
+    assert ids.tolist() == [[5, 7, 7, 7], [2, 2, 2, 5], [2, 5, 7, 7], [2, 5, 7, 7]]
+    prefix.logits(network, src, lengths, target)
+    assert read == [9 + 4 + 7, 3, 1, 1, 9 + 4 + 7 + 6 + 1 + 6 + 0 + 0 + 4]
 
 
 @pytest.mark.parametrize("name", REFUSED)
