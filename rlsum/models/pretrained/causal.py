@@ -5,6 +5,7 @@ Notation: B articles, R rows (several an article), T target tokens, L decoded to
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import torch
@@ -13,16 +14,23 @@ from torch import Tensor
 
 from rlsum.data.batch import Batch
 from rlsum.data.prompt import Prompt
+from rlsum.data.subwords import IGNORED
 from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.pretrained import prefix
 from rlsum.models.pretrained import rows as plain
-from rlsum.models.pretrained.loading import CAUSAL
+from rlsum.models.pretrained.loading import CAUSAL, dropout_rates
 from rlsum.models.pretrained.model import TransformersModel
 from rlsum.models.pretrained.options import CausalConfig
 from rlsum.models.pretrained.token_rules import SelfCritical, TokenRules
 from rlsum.models.sampling import NEVER
+from rlsum.readers.understood import say
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel
+
+
+TRIED = 16  # tokens of a text that the two ways to read articles are compared on
+Score = Callable[["PreTrainedModel", Tensor, Tensor, Tensor], Tensor]
 
 
 class Causal(TransformersModel):
@@ -42,6 +50,8 @@ class Causal(TransformersModel):
     ) -> None:
         rules = TokenRules.behind_a_prompt(network.generation_config, vocabulary.pad, vocabulary.end)
         super().__init__(config, network, described, vocabulary, rules, smoothed)
+        self._differs: str | None = None  # see _difference; None: not looked at
+        self._told = False
 
     def depends_on(self) -> dict[str, str]:
         """See Model.depends_on."""
@@ -49,7 +59,8 @@ class Causal(TransformersModel):
 
     def logits(self, batch: Batch, target: Tensor) -> Tensor:
         """See TransformersModel.logits."""
-        logits = plain.logits(self.network, batch.src, batch.src_lengths, target)
+        score = prefix.logits if self.reads_once(batch, target.shape[1]) else plain.logits
+        logits = score(self.network, batch.src, batch.src_lengths, target)
         if not self.vocabulary.stop:
             return logits
         ended = torch.isin(target, torch.tensor(self.rules.ends, device=target.device))
@@ -69,7 +80,8 @@ class Causal(TransformersModel):
             return torch.multinomial(scores.softmax(-1), 1).squeeze(1)
 
         ends, pad = self.rules.ends, self.rules.pad
-        return plain.decode(self.network, batch.src, batch.src_lengths, rows, next_ids, max_length, ends, pad)
+        decode = prefix.decode if self.reads_once(batch, max_length) else plain.decode
+        return decode(self.network, batch.src, batch.src_lengths, rows, next_ids, max_length, ends, pad)
 
     def searched(self, batch: Batch, decoding: Decoding) -> Tensor:
         """See TransformersModel.searched."""
@@ -86,6 +98,44 @@ class Causal(TransformersModel):
         found = found[:, ids.shape[1] :]
         # behind a stop string comes padding, where ours have an end
         return found.masked_fill(found == self.rules.pad, self.vocabulary.end) if self.vocabulary.stop else found
+
+    def reads_once(self, batch: Batch, width: int) -> bool:
+        """Whether articles are read once for all texts of so many tokens, not again for each; says why not, once.
+
+        The first article is scored in both ways: they must agree, in half precision as well as plain rows do.
+        """
+        reason = prefix.refusal(self.network.config, batch.src.shape[1] + width)
+        if reason is None and self._differs is None:
+            self._differs = self._difference(batch)
+        if (reason := reason or self._differs) and not self._told:
+            say(f"{self.config.pretrained}: every sample reads its article again: {reason}")
+            self._told = True
+        return not reason
+
+    @torch.no_grad()
+    def _difference(self, batch: Batch) -> str:
+        """Why articles cannot be read once, whatever their length; "" if both ways agree on the first article."""
+        if self.config.dropout and max(dropout_rates(self.described).values(), default=0):
+            return "model.dropout is on"
+        src, lengths = batch.src[:1, : int(batch.src_lengths[0])], batch.src_lengths[:1]
+        target = src[:, :TRIED].repeat(2, 1)  # two texts of its own beginning, the second one shorter
+        target[1, 1 + target.shape[1] // 2 :] = IGNORED
+        kept, device = target != IGNORED, src.device.type
+
+        def scored(score: Score) -> Tensor:
+            logits = score(self.network, src, lengths, target)[kept].float()
+            return logits.log_softmax(-1).gather(-1, target[kept].unsqueeze(-1))
+
+        with self.no_dropout():
+            once, rows = scored(prefix.logits), scored(plain.logits)
+            most = prefix.TOLERANCE
+            if torch.is_autocast_enabled(device):
+                with torch.autocast(device, enabled=False):
+                    exact = scored(plain.logits)
+                most += 2 * (rows - exact).abs().max().item()
+                rows = exact
+        gap = (once - rows).abs().max().item()
+        return "" if gap <= most else f"log-probabilities would differ by {gap:.2g} nats"
 
     def _ending(self, logits: Tensor, stopped: Tensor) -> Tensor:
         """Logits (..., V) with the end as certain where a stop string has ended the text (...)."""

@@ -190,8 +190,7 @@ def load_network(name: str, dropout: bool, family: Family = SEQ2SEQ) -> PreTrain
                 "cannot be switched off; set model.dropout=true"
             )
         for sizes in (config, config.get_text_config()):
-            rates = [key for key in sizes.to_dict() if "dropout" in key or key.endswith(("layerdrop", "pdrop"))]
-            sizes.update(dict.fromkeys(rates, 0.0))
+            sizes.update(dict.fromkeys(dropout_rates(sizes), 0.0))
     with _explained(name):
         network, info = family.loader.from_pretrained(
             name, config=config, dtype=torch.float32, output_loading_info=True
@@ -207,6 +206,12 @@ def load_network(name: str, dropout: bool, family: Family = SEQ2SEQ) -> PreTrain
         raise PretrainedError(f"model.pretrained={name}: {broken[0]} is not finite; save the model again")
     loaded: PreTrainedModel = network
     return loaded
+
+
+def dropout_rates(sizes: PreTrainedConfig) -> dict[str, float]:
+    """The dropout rates of an architecture by their keys."""
+    values = sizes.to_dict().items()
+    return {key: value or 0.0 for key, value in values if "dropout" in key or key.endswith(("layerdrop", "pdrop"))}
 
 
 def _learnt(network: PreTrainedModel) -> dict[str, torch.Tensor]:

@@ -1,0 +1,215 @@
+"""Language models as summarizers, held against transformers' own decoding, and a plain loop over tokens."""
+
+from __future__ import annotations
+
+import language_models as lm
+import pretrained as tiny
+import pytest
+import torch
+
+from rlsum import config as configs
+from rlsum.data.subwords import IGNORED
+from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.pretrained import causal, prefix
+from rlsum.models.pretrained import rows as plain
+from rlsum.models.sampling import Drawn
+from rlsum.training.start.causal import START
+
+ONCE = {"llama", "qwen2", "qwen3", "gpt2", "gpt_neox", "opt"}  # the others have windows or biases
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A folder of each architecture. Many ids end a text, so that some texts do end."""
+    place = tmp_path_factory.mktemp("language-models")
+    return {name: lm.save(place / name, name, many_ends=True) for name in lm.NAMES}
+
+
+def load(folder, **section):
+    values = {"kind": "causal", "pretrained": str(folder), "dropout": False, **section}
+    config = configs.check({"run": "r", "data": {"train": "a", "valid": "b"}, "training": {"steps": 1},
+                            "model": values}, "test")  # fmt: skip
+    return START.built(config, config.model, str(folder)).eval()
+
+
+def batch(model, pairs=tiny.NEWS, max_target=20):
+    return model.collate(model.read(tiny.rows(pairs), 64, max_target)[: len(pairs)])
+
+
+def alone(model, news, row, ids):
+    """Log-probabilities of ids behind an article, one token after the other, without padding, mask or cache."""
+    text, steps = news.src[row, : news.src_lengths[row]].tolist(), []
+    for token in ids:
+        logits = model.network(torch.tensor([text])).logits[0, -1]
+        steps.append(logits.log_softmax(-1)[token])
+        text.append(token)
+    return torch.stack(steps)
+
+
+@pytest.mark.parametrize("name", lm.NAMES)
+def test_scores_and_samples_have_the_log_probabilities_of_a_plain_loop(folders, name):
+    model = load(folders[name])
+    news = batch(model)
+    torch.manual_seed(0)
+    samples, greedy = model.self_critical(news, 2, Sampling(max_length=8))
+    assert model.reads_once(news, 20) == (name in ONCE)
+    lengths = (samples.ids != IGNORED).sum(-1)
+    assert lengths.min() < lengths.max()  # some have ended before others
+    scored = model(news, samples.ids).log_prob
+    for tokens, k in ((samples, 2), (greedy, 1)):
+        for row, ids in enumerate(tokens.ids):
+            kept = ids[ids != IGNORED].tolist()
+            with torch.no_grad():
+                expected = alone(model, news, row // k, kept)
+            torch.testing.assert_close(tokens.log_prob[row, : len(kept)], expected, atol=1e-5, rtol=0)
+            assert (tokens.log_prob[row, len(kept) :] == 0).all()
+            if k == 2:
+                torch.testing.assert_close(scored[row, : len(kept)], expected, atol=1e-5, rtol=0)
+    assert (samples.log_prob.sum(-1) < -1).all()  # nothing is certain
+
+
+@pytest.mark.parametrize("name", ["llama", "mistral", "gpt2"])
+@pytest.mark.parametrize(
+    "decoding",
+    [
+        Decoding(max_length=9),
+        Decoding(max_length=9, min_length=6, block_ngrams=2),
+        Decoding("beam", beam=3, max_length=9, min_length=4, length_penalty=2.0),
+        Decoding("sample", samples=2, max_length=9, temperature=0.8, top_k=30, top_p=0.9),
+    ],
+    ids=["greedy", "constrained", "beam", "sample"],
+)
+def test_decoding_is_that_of_plain_transformers(folders, name, decoding):
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    model = load(folders[name])
+    news, network = batch(model), AutoModelForCausalLM.from_pretrained(folders[name]).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folders[name], padding_side="left")
+    prompts = lm.prompts(tokenizer, [article for article, _ in tiny.NEWS])
+    assert [row[:length].tolist() for row, length in zip(news.src, news.src_lengths, strict=True)] == prompts
+    options = {
+        "max_new_tokens": 9,
+        "min_new_tokens": decoding.min_length,
+        "no_repeat_ngram_size": decoding.block_ngrams,
+    }
+    if decoding.method == "beam":
+        options |= {"num_beams": 3, "early_stopping": True, "length_penalty": 2.0}
+    if decoding.method == "sample":
+        options |= {"do_sample": True, "temperature": 0.8, "top_k": 30, "top_p": 0.9, "num_return_sequences": 2}
+    inputs = tokenizer.pad({"input_ids": prompts}, return_tensors="pt")
+    torch.manual_seed(0)
+    expected = network.generate(**inputs, **options)[:, inputs["input_ids"].shape[1] :]
+    torch.manual_seed(0)
+    ours = model.generate(news, decoding)
+    assert len(expected) == len(ours.ids) == 4 * decoding.samples
+    for row, ids, text in zip(expected, ours.ids, model.to_text(news, ours), strict=True):
+        kept = ids[ids != IGNORED].tolist()
+        assert row[: len(kept)].tolist() == kept
+        assert text == "\n".join(map(str.strip, tokenizer.decode(kept, True).strip().split("\n")))
+    if decoding.method == "beam" or decoding == Decoding(max_length=9):
+        torch.testing.assert_close(model(news, ours.ids).log_prob, ours.log_prob, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("name", lm.NAMES)
+def test_the_loss_is_that_of_transformers_labels_at_the_summary_alone(folders, name):
+    model = load(folders[name])
+    news = batch(model)
+    log_prob = model(news, news.target).log_prob
+    for row, target in enumerate(news.target):
+        kept, length = target[target != IGNORED], int(news.src_lengths[row])
+        ids = torch.cat([news.src[row, :length], kept])[None]
+        labels = ids.masked_fill(torch.arange(ids.shape[1]) < length, IGNORED)
+        loss = model.network(ids, labels=labels).loss
+        torch.testing.assert_close(-log_prob[row].sum() / len(kept), loss, atol=1e-5, rtol=0)
+
+
+def test_samples_are_scored_under_the_distribution_that_drew_them(folders):
+    model = load(folders["llama"])
+    news, sampling = batch(model), Sampling(max_length=9, min_length=2, temperature=0.7, top_k=20, block_ngrams=2)
+    samples = model.sample(news, 3, sampling)
+    scored = model(news, samples.ids, Drawn.all(samples.ids, sampling)).log_prob
+    torch.testing.assert_close(scored, samples.log_prob, atol=1e-5, rtol=0)
+    assert (scored - model(news, samples.ids).log_prob).abs().max() > 0.1
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2"])
+@pytest.mark.parametrize("section", [{}, {"gradient_checkpointing": True}, {"lora": {"rank": 2}}])
+def test_an_article_that_is_read_once_gives_the_gradients_of_plain_rows(folders, monkeypatch, name, section):
+    gradients = []
+    for _ in range(2):
+        torch.manual_seed(1)
+        model = load(folders[name], **section).train()
+        news = batch(model)
+        model(news, news.target.repeat_interleave(2, 0)).log_prob.sum().backward()
+        gradients.append({key: p.grad for key, p in model.named_parameters() if p.grad is not None})
+        monkeypatch.setattr(model.__class__, "reads_once", lambda *_: False)
+    assert gradients[0].keys() == gradients[1].keys() != set()
+    for key, gradient in gradients[0].items():
+        torch.testing.assert_close(gradients[1][key], gradient, atol=1e-4, rtol=1e-4, msg=key)
+
+
+def test_a_way_that_disagrees_with_plain_rows_is_not_taken_and_told_once(folders, monkeypatch, caplog):
+    model = load(folders["llama"])
+    news = batch(model)
+    expected = model(news, news.target).log_prob
+    assert model.reads_once(news, 20)
+    monkeypatch.setattr(prefix, "logits", lambda *given: 1.01 * plain.logits(*given))
+    wrong = load(folders["llama"])
+    with caplog.at_level("INFO", logger="rlsum.readers"):
+        for _ in range(2):
+            torch.testing.assert_close(wrong(news, news.target).log_prob, expected, atol=1e-5, rtol=0)
+    told = [line for line in caplog.messages if "reads its article again: log-probabilities would differ" in line]
+    assert len(told) == 1
+
+
+def test_half_precision_is_compared_with_half_precision(folders):
+    model = load(folders["llama"])
+    news = batch(model)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert model.reads_once(news, 20)
+
+
+def test_dropout_keeps_plain_rows_and_acts_in_training_alone(folders):
+    loud = load(folders["gpt2"], dropout=True).train()
+    news = batch(loud)
+    assert not loud.reads_once(news, 20)
+    assert not torch.equal(*(loud(news, news.target).log_prob for _ in range(2)))
+    assert torch.equal(*(loud.generate(news, Decoding(max_length=5)).log_prob for _ in range(2)))
+    quiet = load(folders["gpt2"]).train()
+    assert torch.equal(*(quiet(news, news.target).log_prob for _ in range(2)))
+
+
+@pytest.mark.parametrize("way", ["greedy", "beam", "sample"])
+def test_a_stop_string_ends_a_text_for_certain_and_is_no_part_of_it(folders, way):
+    free = load(folders["llama"])
+    news = batch(free)
+    decoding = Decoding(way, beam=3, samples=1, max_length=9)
+    torch.manual_seed(0)
+    texts = free.to_text(news, free.generate(news, decoding))
+    stop = max("".join(texts), key="".join(texts).count)
+    model = load(folders["llama"], stop=[stop])
+    torch.manual_seed(0)
+    ended = model.generate(news, decoding)
+    assert any(stop in text for text in texts)
+    if way != "beam":  # which finds others
+        assert [text.split(stop)[0].strip() for text in texts] == model.to_text(news, ended)
+    assert not any(stop in text for text in model.to_text(news, ended))
+    scored = model(news, ended.ids).log_prob
+    torch.testing.assert_close(scored, ended.log_prob, atol=1e-5, rtol=0)
+    forced = 0
+    for ids, row in zip(ended.ids.tolist(), scored, strict=True):
+        kept = [token for token in ids if token != IGNORED]
+        if len(kept) > 1 and stop in model.vocabulary.tokenizer.decode(kept[:-1]):
+            assert (kept[-1], row[len(kept) - 1].item()) == (model.vocabulary.end, 0.0)
+            forced += 1
+    assert forced
+
+
+@pytest.mark.parametrize("key", ["forced_eos_token_id", "suppress_tokens"])
+def test_rules_for_single_tokens_are_refused(folders, key):
+    from rlsum.errors import UserError
+
+    network = load(folders["llama"]).network
+    setattr(network.generation_config, key, [3])
+    with pytest.raises(UserError, match=f"generation_config.json: {key} is not followed"):
+        causal.TokenRules.behind_a_prompt(network.generation_config, 0, 2)
