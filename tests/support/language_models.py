@@ -68,12 +68,12 @@ def save(folder: Path, name: str, chat: bool = True, many_ends: bool = False) ->
     return folder
 
 
-def prompts(tokenizer, articles):
-    """The ids that transformers makes of the default prompts."""
+def prompts(tokenizer, articles, asked=None):
+    """The ids that transformers makes of a prompt, by default ours."""
     from rlsum.models.pretrained.options import PROMPTS
 
     kind = "chat" if tokenizer.chat_template else "plain"
-    asked = [PROMPTS[kind].replace("{article}", article) for article in articles]
+    asked = [(asked or PROMPTS[kind]).replace("{article}", article) for article in articles]
     if kind == "plain":
         return [tokenizer(text)["input_ids"] for text in asked]
     turns = [[{"role": "user", "content": text}] for text in asked]

@@ -96,8 +96,10 @@ class Causal(TransformersModel):
             input_ids=ids, attention_mask=mask, generation_config=config, tokenizer=self.vocabulary.tokenizer
         )
         found = found[:, ids.shape[1] :]
-        # behind a stop string comes padding, where ours have an end
-        return found.masked_fill(found == self.rules.pad, self.vocabulary.end) if self.vocabulary.stop else found
+        if self.vocabulary.stop:  # behind a stop string comes padding or nothing, where ours have an end
+            found = F.pad(found, (0, 1), value=self.rules.pad)[:, : decoding.max_length]
+            found = found.masked_fill(found == self.rules.pad, self.vocabulary.end)
+        return found
 
     def reads_once(self, batch: Batch, width: int) -> bool:
         """Whether articles are read once for all texts of so many tokens, not again for each; says why not, once.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import datasets
+import language_models
 import pretrained as tiny
 import pytest
 from typer.testing import CliRunner
@@ -219,3 +220,37 @@ def test_what_cannot_be_is_refused_before_the_weights_are_read(tmp_path, article
     for file in folder.glob("*token*"):
         file.unlink()
     assert "has no tokenizer" in refused(folder, articles, *out)
+
+
+@pytest.mark.parametrize("chat", [True, False])
+@pytest.mark.parametrize("asked", [None, "Shorten: {article}"])
+def test_a_language_model_is_asked_and_writes_what_transformers_writes(tmp_path, articles, chat, asked):
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder = language_models.save(tmp_path / "mine", "llama", chat=chat)
+    options = [] if asked is None else ["--prompt", asked]
+    told = generate(folder, articles, "-o", tmp_path / "o.jsonl", "--max-length", 12, *options)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    network = AutoModelForCausalLM.from_pretrained(folder).eval()
+    prompts = language_models.prompts(tokenizer, [article for article, _ in tiny.NEWS[:3]], asked)
+    rows = [network.generate(torch.tensor([ids]), max_new_tokens=12)[0, len(ids) :] for ids in prompts]
+    expected = ["\n".join(map(str.strip, text.strip().split("\n"))) for text in tokenizer.batch_decode(rows, True)]
+    assert candidates(tmp_path / "o.jsonl") == expected
+    assert any(expected)
+    assert "beam 1, 0 to 12 tokens" in told
+
+
+def test_options_of_another_kind_are_refused_and_the_positions_are_shared(tmp_path, articles):
+    folder, out = language_models.save(tmp_path / "mine", "llama"), ["-o", tmp_path / "o.jsonl"]
+    assert "--prefix summarize: : not with a language model" in refused(
+        folder, articles, *out, "--prefix", "summarize: "
+    )
+    message = refused(folder, articles, *out, "--max-source", 450)
+    assert (
+        "--max-source 450: with 85 tokens of the prompt and 100 of a summary, this llama has 512 positions" in message
+    )
+    bart = saved(tmp_path / "bart", "bart")
+    assert "--prompt {article}: not with an encoder-decoder" in refused(bart, articles, *out, "--prompt", "{article}")
+    config, _ = plain.configuration(str(folder), Generating())
+    assert config.data.max_source == 512 - 85 - 100

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import architectures
 import pytest
@@ -12,6 +13,7 @@ from seq2seq_runs import MIXED, rlsum, settings, trained
 
 from rlsum import config as configs
 from rlsum.config import ConfigError
+from rlsum.errors import UserError
 from rlsum.training import build, checkpoint
 
 pytestmark = pytest.mark.usefixtures("own_module_cache")
@@ -81,6 +83,57 @@ def test_articles_need_room_beside_the_special_tokens(place, tmp_path):
     assert "data.max_source=2: the tokenizer adds 2 special tokens" in refused(values)
     values = settings(place, "bart", tmp_path / "r", data={"max_target": 1})
     assert "data.max_target=1: the first token of a text is forced" in refused(values)
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "message"),
+    [
+        ("llama", {"kind": "seq2seq"}, "llama is a language model without an encoder; set model.kind=causal"),
+        ("bart", {"kind": "causal"}, "bart is an encoder-decoder; set model.kind=seq2seq"),
+        ("gpt2", {"template": "chat"}, "the tokenizer has no chat template; set model.template=plain"),
+        ("llama", {"lora": {"targets": ["query"]}}, "model.lora.targets=['query']: Target modules {'query'} not found"),
+        ("llama", {"pretrained": "./nowhere"}, "no such folder"),
+    ],
+)
+def test_what_does_not_fit_a_language_model_says_what_does(place, tmp_path, name, model, message):
+    values = settings(place, name, tmp_path / "r", model=model)
+    with pytest.raises(UserError) as caught:
+        build.trainer(configs.check(values, "test"))
+    assert message in str(caught.value)
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ({"prompt": "Summarize."}, "prompt='Summarize.': must hold {article} once"),
+        ({"template": "plain", "system": "Be brief."}, "a plain template has no system turn"),
+        ({"stop": [""]}, "stop: an empty text ends every summary"),
+    ],
+)
+def test_a_prompt_that_cannot_be_is_refused_with_the_configuration(place, tmp_path, model, message):
+    with pytest.raises(ConfigError, match=message):
+        configs.check(settings(place, "llama", tmp_path / "r", model=model), "test")
+
+
+def test_the_prompt_the_article_and_the_summary_share_the_positions_of_a_language_model(place, tmp_path):
+    values = settings(place, "llama", tmp_path / "r", data={"max_source": 450})
+    message = refused(values)
+    assert "data.max_source=450: with 85 tokens of the prompt and 20 of a summary, this llama has 512" in message
+    assert "positions; set it to 407 or less" in message
+
+
+def test_a_run_does_not_go_on_with_another_prompt(place, tmp_path):
+    run = trained(settings(place, "llama", tmp_path / "run", training={"steps": 2}))
+    assert json.loads((run / "environment.json").read_text())["prompt"]
+    config = checkpoint.read_config(run)
+    build.trainer(config, resume=True).held.close()
+    for change in ({"prompt": "Shorten: {article}"}, {"system": "Be brief."}, {"stop": ("x",)}):
+        other = replace(config, model=replace(config.model, **change))
+        with pytest.raises(checkpoint.CheckpointError, match=r"(?s)has changed.*the prompt of model.prompt"):
+            build.trainer(other, resume=True)
+    values = settings(place, "llama", tmp_path / "more", model={"prompt": "Shorten: {article}"})
+    assert "does not fit the weights" in refused(values, init=run)
 
 
 def test_another_kind_or_model_than_the_checkpoints_is_refused(place, tmp_path):

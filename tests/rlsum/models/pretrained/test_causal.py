@@ -83,9 +83,9 @@ def test_decoding_is_that_of_plain_transformers(folders, name, decoding):
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     model = load(folders[name])
-    news, network = batch(model), AutoModelForCausalLM.from_pretrained(folders[name]).eval()
+    news, network = batch(model, tiny.NEWS[:3]), AutoModelForCausalLM.from_pretrained(folders[name]).eval()
     tokenizer = AutoTokenizer.from_pretrained(folders[name], padding_side="left")
-    prompts = lm.prompts(tokenizer, [article for article, _ in tiny.NEWS])
+    prompts = lm.prompts(tokenizer, [article for article, _ in tiny.NEWS[:3]])
     assert [row[:length].tolist() for row, length in zip(news.src, news.src_lengths, strict=True)] == prompts
     options = {
         "max_new_tokens": 9,
@@ -101,7 +101,7 @@ def test_decoding_is_that_of_plain_transformers(folders, name, decoding):
     expected = network.generate(**inputs, **options)[:, inputs["input_ids"].shape[1] :]
     torch.manual_seed(0)
     ours = model.generate(news, decoding)
-    assert len(expected) == len(ours.ids) == 4 * decoding.samples
+    assert len(expected) == len(ours.ids) == 3 * decoding.samples
     for row, ids, text in zip(expected, ours.ids, model.to_text(news, ours), strict=True):
         kept = ids[ids != IGNORED].tolist()
         assert row[: len(kept)].tolist() == kept
@@ -186,7 +186,8 @@ def test_a_stop_string_ends_a_text_for_certain_and_is_no_part_of_it(folders, way
     decoding = Decoding(way, beam=3, samples=1, max_length=9)
     torch.manual_seed(0)
     texts = free.to_text(news, free.generate(news, decoding))
-    stop = max("".join(texts), key="".join(texts).count)
+    letters = [letter for letter in "".join(text[1:] for text in texts) if letter.isascii()]
+    stop = max(letters, key=letters.count)
     model = load(folders["llama"], stop=[stop])
     torch.manual_seed(0)
     ended = model.generate(news, decoding)
