@@ -1,4 +1,4 @@
-"""Positions of the parts of a picture, in pixels from the upper left corner, for PNG and HTML alike.
+"""Positions of the parts of a picture, in pixels from the upper left corner.
 
 Flows follow Figure 1 of Clark et al. 2019: the candidate on the left, the reference on the right, each sentence above
 its words; the width of a band between two items is the weight that moves.

@@ -73,23 +73,6 @@ def test_errors_name_the_option_and_the_fix(rlsum, data, options, told):
     assert told in error
 
 
-@pytest.mark.parametrize(
-    ("rows", "told"),
-    [
-        ([judged(), judged()], ":2: id '1' of system 's'"),
-        ([judged(), judged(id="2", scores={"overall": float("nan")})], ":2: scores: overall"),
-        ([judged(), judged(id="2", scores={"overall": "1"})], ":2: scores: overall"),
-        ([judged(), judged(id="2", score=1)], ":2: unknown field 'score'"),
-        ([judged(scores={"overall": None})], "no row has the score 'overall'"),
-        ([], "no judgments"),
-    ],
-)
-def test_a_strangers_broken_file_is_an_error_with_its_line(rlsum, tmp_path, rows, told):
-    code, _, error = rlsum("correlate", rows_of(tmp_path / "j.jsonl", rows), *FAST)
-    assert code == 2
-    assert told in error
-
-
 def test_a_single_text_one_input_and_one_judge_are_undefined_with_the_reason(rlsum, tmp_path):
     one = rows_of(tmp_path / "one.jsonl", [judged(raw_scores={"overall": [1.0]})])
     code, printed, _ = rlsum("correlate", one, "--metrics", "rouge-1", *FAST)

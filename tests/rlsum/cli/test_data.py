@@ -219,14 +219,6 @@ def test_outputs_without_ids_are_numbered_unless_ids_are_needed(tmp_path):
             run("outputs", str(path), *columns, *needs, "--overwrite")
 
 
-def test_a_broken_row_of_outputs_is_fatal(tmp_path):
-    path = tmp_path / "s.jsonl"
-    write(path, SYSTEMS)
-    path.write_bytes(path.read_bytes() + b"{half\n")
-    with pytest.raises(CorpusError, match=r"s\.jsonl:3: not JSON"):
-        run("outputs", str(path), "--candidate", "fine", *LISTS, "-o", str(tmp_path / "o.jsonl"))
-
-
 def test_pairs_of_lines_are_a_corpus_and_become_records(tmp_path):
     (tmp_path / "train.source").write_text("A storm hit Ohio .\nIt rained .\n \n")
     (tmp_path / "train.target").write_text("Storm .\nRain .\nNothing .\n")

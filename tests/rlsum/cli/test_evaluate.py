@@ -127,13 +127,6 @@ def test_what_only_one_system_has_and_other_references_are_said(rlsum, files):
     assert "for 1 articles the references of part differ from those of good [1]" in told
 
 
-def test_systems_in_one_file_are_told_apart(rlsum, files):
-    write_outputs(files / "all.jsonl", system("a", ARTICLES) + system("b", ARTICLES))
-    code, printed, _ = rlsum("evaluate", files / "all.jsonl", "--metrics", "rouge-1")
-    assert code == 0
-    assert "Against a" in printed
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

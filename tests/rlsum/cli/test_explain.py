@@ -100,16 +100,6 @@ def test_errors_are_one_line_and_exit_code_2(explain, arguments, words):
     assert not list(Path().glob("p.*"))
 
 
-def test_a_file_is_replaced_only_when_asked(explain):
-    arguments = ("a cat", "a dog", "--metrics", "wms(vectors=v.txt)", "-o", "p.json")
-    Path("p.json").write_text("mine")
-    code, _, error = explain(*arguments)
-    assert (code, Path("p.json").read_text()) == (2, "mine")
-    assert "add --overwrite" in error
-    assert explain(*arguments, "--overwrite")[0] == 0
-    assert json.loads(Path("p.json").read_text())
-
-
 def test_an_output_is_explained_by_its_id(explain):
     rows = [{"id": "a", "system": name, "candidate": text, "reference": "a dog sleeps"} for name, text in SYSTEMS]
     Path("o.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -60,14 +60,6 @@ def test_plain_texts_are_evaluated_against_a_file_of_references(rlsum, tmp_path)
     assert "has 2 lines but" in rlsum("evaluate", *files, *against)[2]
 
 
-def test_text_that_is_not_utf_8_is_named_and_not_scored(rlsum, tmp_path):
-    path = tmp_path / "latin.csv"
-    path.write_bytes("candidate,reference\nschöne Tage,schöne Tage\n".encode("latin-1"))
-    for command in ("score", "evaluate"):
-        code, _, error = rlsum(command, path)
-        assert (code, "latin.csv:2: not UTF-8" in error) == (2, True)
-
-
 def test_splits_that_were_saved_together_are_named(tmp_path):
     data = datasets.Dataset.from_list(ROWS)
     datasets.DatasetDict({"valid": data, "test": data}).save_to_disk(tmp_path / "both")

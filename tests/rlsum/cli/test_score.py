@@ -98,16 +98,6 @@ def test_rows_of_one_id_are_told_beside_the_intervals(rlsum, tmp_path):
         assert ("4 rows have 2 different ids" in rlsum("ids.jsonl", "--metrics", "rouge-1")[1]) == told
 
 
-def test_several_processes_give_the_same_file(rlsum, tmp_path):
-    rows = [{"candidate": f"cat {n % 50} dog", "reference": f"the cat {n % 70}", "n": n} for n in range(3 * CHUNK + 5)]
-    (tmp_path / "many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    for workers in (1, 2):
-        options = ("-o", f"{workers}.jsonl", "--metrics", "rouge-1", "--workers", workers)
-        assert rlsum("--input", "many.jsonl", *options)[0] == 0
-    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
-    assert [row["n"] for row in rows_of("2.jsonl")] == list(range(len(rows)))
-
-
 def test_a_metric_is_added_to_a_scored_file(rlsum):
     mine = {"reference": "a cat", "id": 7, "note": {"ü": [1, None]}, "scores": {"human": 3}, "undefined": {"x": "y"}}
     Path("mine.jsonl").write_text(json.dumps({"candidate": "the cat", **mine}) + "\n")

@@ -61,14 +61,6 @@ def test_jsonl(tmp_path, name):
     check(load_corpus(write(tmp_path / name, jsonl(STORIES))))
 
 
-@pytest.mark.parametrize("compress", [False, True])
-def test_csv_with_line_breaks_in_fields(tmp_path, compress):
-    path = write_csv(tmp_path / "x.csv", STORIES)
-    if compress:
-        path = write(tmp_path / "y.csv.gz", path.read_bytes())
-    check(load_corpus(path))
-
-
 def test_csv_field_longer_than_pythons_default_limit(tmp_path):
     path = write_csv(tmp_path / "x.csv", [{"id": "a", "article": "w " * 100_000, "highlights": "w ."}])
     assert len(load_corpus(path, how=Tokens(max_source=10**6)).rows[0]["src_tokens"]) == 100_000
@@ -77,10 +69,6 @@ def test_csv_field_longer_than_pythons_default_limit(tmp_path):
 def test_parquet(tmp_path):
     datasets.Dataset.from_list(STORIES).to_parquet(tmp_path / "x.parquet")
     check(load_corpus(tmp_path / "x.parquet"))
-
-
-def test_byte_order_mark_and_windows_line_ends(tmp_path):
-    check(load_corpus(write(tmp_path / "x.jsonl", b"\xef\xbb\xbf" + jsonl(STORIES).replace(b"\n", b"\r\n"))))
 
 
 @pytest.mark.parametrize("name", ["valid.jsonl", "validation.jsonl.gz", "val.json"])

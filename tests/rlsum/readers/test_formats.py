@@ -45,6 +45,7 @@ WRITTEN: dict[str, tuple[str, str | bytes]] = {
     "lines": ("x.jsonl", json_lines()),
     "lines by another name": ("x.out", json_lines(ensure_ascii=False)),
     "lines with carriage returns": ("x.jsonl", json_lines().replace("\n", "\r")),
+    "lines of Windows with a mark": ("x.jsonl", b"\xef\xbb\xbf" + json_lines().replace("\n", "\r\n").encode()),
     "list": ("x.json", json.dumps(ROWS)),
     "indented list": ("x.json", json.dumps(ROWS, indent=2)),
     "data": ("x.json", json.dumps({"data": ROWS})),

@@ -78,22 +78,3 @@ def test_a_row_that_cannot_be_scored_is_named(tmp_path, line, words):
     path = lines(tmp_path / "p.jsonl", '{"candidate": "a", "reference": "b"}', line)
     with pytest.raises(RecordError, match=words):
         Records(path).check()
-
-
-def test_files_that_do_not_belong_together(tmp_path):
-    one, two = lines(tmp_path / "one", "a"), lines(tmp_path / "two", "a", "b")
-    with pytest.raises(RecordError, match=r"one has 1 lines but .*two has 2"):
-        Texts(one, (two,)).check()
-    (tmp_path / "empty").touch()
-    with pytest.raises(RecordError, match="empty"):
-        Texts(tmp_path / "empty", (tmp_path / "empty",)).check()
-    with pytest.raises(RecordError, match="no records"):
-        Records(tmp_path / "empty").check()
-    with pytest.raises(RecordError, match="cannot be read"):
-        Records(tmp_path / "nowhere").check()
-    (tmp_path / "latin").write_bytes(b"\xe4\n")
-    with pytest.raises(RecordError, match="not UTF-8"):
-        Texts(tmp_path / "latin", (one,)).check()
-    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"a\n" * 9999)[:20])
-    with pytest.raises(RecordError, match="complete file"):
-        Texts(tmp_path / "cut.gz", (one,)).check()
