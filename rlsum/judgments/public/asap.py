@@ -3,15 +3,15 @@
 ASAP-AES, two layouts: a table ``essay_id``, ``rater1``, ``rater2``, ``domain1_score``, ``essay``; and the contest's
 ``training_set_rel3.tsv`` (Windows-1252), of which set 3 is read. ASAP-SAS: tables with ``Id``,
 ``EssaySet``, ``EssayText`` and ``Score1``, ``Score2`` (training) or ``Score`` (public test).
-Neither has official references: they are chosen among the best essays, and a note names them.
+Neither has official references: of essays they are chosen among the best, and a note names them.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -23,19 +23,11 @@ from rlsum.judgments.records import Judgment
 RATERS = ("rater 1", "rater 2")
 STUDENTS = "students"  # the single system: the data do not say who wrote what
 AES_SET, AES_BEST = 3, 3.0
+NO_REFERENCES = "references: none (metrics that need references are undefined)"
 SAS_BEST = {number: 3.0 if number in (1, 2, 5, 6) else 2.0 for number in range(1, 11)}
 SAS_FILES = {"train": "*train*.tsv*", "test": "*public_leaderboard*.tsv*"}
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 PARAGRAPH = re.compile(r"\s*\^p\s*")
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Which essays serve as references, and which lengths are kept; see `asap_aes`."""
-
-    references: int
-    reference_ids: str
-    sentences: str
 
 
 def asap_aes(
@@ -52,9 +44,13 @@ def asap_aes(
     (``5-15``, as Clark et al. 2019) keeps essays of that many sentences, which end at white space after ``.``, ``!`` or
     ``?``.
     """
-    selection = Selection(references, reference_ids, sentences)
     left_out = Counter[str]()
-    rows, note = _selected(_aes_rows(path, left_out), selection, left_out, AES_BEST)
+    essays = _aes_rows(path, left_out)
+    chosen, note = _references(essays, references, reference_ids)
+    texts = tuple(row.candidate for row in chosen)
+    ids = {row.id for row in chosen}
+    essays = keep(essays, left_out, lambda row: "chosen as a reference" if row.id in ids else "")
+    rows = tuple(replace(row, references=texts) for row in _of_length(essays, sentences, left_out))
     return Judgments("asap-aes", rows, left_out, [note], {"overall": (0.0, AES_BEST)})
 
 
@@ -63,24 +59,21 @@ def asap_sas(
     *,
     part: Literal["train", "test"] = "train",
     sets: str = "",
-    references: int = 0,
-    reference_ids: str = "",
     sentences: str = "",
 ) -> Judgments:
     """Answers of the ten sets: ``points`` is the score, ``overall`` its share of the highest score of the set.
 
     ``sets`` (``3``, ``'1 2 5'``; default all) selects sets and, in a folder, ``part`` selects the file. A set is a
-    group. The other options are those of asap-aes; references come from the set of the answer.
+    group. ``sentences`` is that of asap-aes.
     """
-    selection = Selection(references, reference_ids, sentences)
     wanted, left_out = _sets(sets), Counter[str]()
     file = find_file(path, SAS_FILES[part]) if path.is_dir() else path
     if file is None:
         raise RecordError(f"{path}: no file like {SAS_FILES[part]}; give the path of the file")
     answers = _sas_rows(file)
     answers = keep(answers, left_out, lambda row: "" if row.group in wanted else f"of other sets than {sets}")
-    rows, note = _selected(answers, selection, left_out, 1.0)
-    notes = ["overall is points over the highest score of the set: 3 in sets 1, 2, 5 and 6, otherwise 2", note]
+    rows = tuple(_of_length(answers, sentences, left_out))
+    notes = ["overall is points over the highest score of the set: 3 in sets 1, 2, 5 and 6, otherwise 2", NO_REFERENCES]
     return Judgments("asap-sas", rows, left_out, notes, {"overall": (0.0, 1.0)})
 
 
@@ -139,63 +132,36 @@ def _text(text: str) -> str:
     return PARAGRAPH.sub(" ", text).strip()
 
 
-def _selected(
-    rows: Sequence[Judgment], selection: Selection, left_out: Counter[str], best: float
-) -> tuple[tuple[Judgment, ...], str]:
-    """The rows of the wanted lengths that are not references, with the references of their set; and a note on these."""
-    references, note = _references(rows, selection, best)
-    reference_ids = {row.id for group in references.values() for row in group}
-    wanted_length, lengths = _length_filter(selection)
-
-    def reason(row: Judgment) -> str:
-        if row.id in reference_ids:
-            return "chosen as a reference"
-        return "" if wanted_length(row.candidate) else f"not of {lengths}"
-
-    texts = {group: tuple(row.candidate for row in chosen) for group, chosen in references.items()}
-    kept = keep(rows, left_out, reason)
-    return tuple(replace(row, references=texts.get(row.group, ())) for row in kept), note
-
-
-def _references(
-    rows: Sequence[Judgment], selection: Selection, best_score: float
-) -> tuple[dict[str, list[Judgment]], str]:
-    groups: dict[str, list[Judgment]] = {}
-    if selection.reference_ids:
-        ids = words(selection.reference_ids)
+def _references(rows: Sequence[Judgment], count: int, reference_ids: str) -> tuple[list[Judgment], str]:
+    """The essays that serve as references, and a note that names them."""
+    if reference_ids:
+        ids = words(reference_ids)
         known = {row.id: row for row in rows}
         if unknown := [name for name in ids if name not in known]:
-            raise RecordError(f"reference_ids={selection.reference_ids!r}: no essay has the id {unknown[0]!r}")
-        for name in ids:
-            groups.setdefault(known[name].group, []).append(known[name])
-        return groups, f"references: the essays {', '.join(ids)}, as requested"
-    if selection.references < 0:
-        raise RecordError(f"references={selection.references}: must be a number of essays, or 0 for none")
-    if selection.references == 0:
-        return {}, "references: none (metrics that need references are undefined)"
-    ratings = [(row, row.raw_scores.get("overall") or (row.scores["overall"],)) for row in rows]
-    best = [row for row, scores in ratings if all(score == best_score for score in scores)]
-    for row in sorted(best, key=lambda row: (-len(row.candidate), row.id)):
-        group = groups.setdefault(row.group, [])
-        if len(group) < selection.references:
-            group.append(row)
-    if not groups:
-        raise RecordError(
-            f"references={selection.references}: no essay has the best score; name some with reference_ids"
-        )
-    names = "; ".join(", ".join(row.id for row in group) for group in groups.values())
-    return groups, f"references: the longest of {len({row.id for row in best}):,} essays with the best score: {names}"
+            raise RecordError(f"reference_ids={reference_ids!r}: no essay has the id {unknown[0]!r}")
+        return [known[name] for name in ids], f"references: the essays {', '.join(ids)}, as requested"
+    if count < 0:
+        raise RecordError(f"references={count}: must be a number of essays, or 0 for none")
+    if count == 0:
+        return [], NO_REFERENCES
+    best = [row for row in rows if all(score == AES_BEST for score in row.raw_scores["overall"])]
+    chosen = sorted(best, key=lambda row: (-len(row.candidate), row.id))[:count]
+    if not chosen:
+        raise RecordError(f"references={count}: no essay has the best score; name some with reference_ids")
+    names = ", ".join(row.id for row in chosen)
+    return chosen, f"references: the longest of {len(best):,} essays with the best score: {names}"
 
 
-def _length_filter(selection: Selection) -> tuple[Callable[[str], bool], str]:
-    """Whether a text has the wanted length, and that length in words."""
-    if not selection.sentences:
-        return lambda text: True, ""
-    bounds = re.fullmatch(r"(\d+)\s*-\s*(\d+)", selection.sentences.strip())
+def _of_length(rows: list[Judgment], sentences: str, left_out: Counter[str]) -> list[Judgment]:
+    """The texts of so many ``sentences``; all of them if it is empty."""
+    if not sentences:
+        return rows
+    bounds = re.fullmatch(r"(\d+)\s*-\s*(\d+)", sentences.strip())
     if not bounds or int(bounds[1]) > int(bounds[2]):
-        raise RecordError(f"sentences={selection.sentences!r}: write lowest-highest, as in sentences=5-15")
+        raise RecordError(f"sentences={sentences!r}: write lowest-highest, as in sentences=5-15")
     low, high = int(bounds[1]), int(bounds[2])
-    return lambda text: low <= by_punctuation(text) <= high, f"{low} to {high} sentences (by punctuation)"
+    why = f"not of {low} to {high} sentences (by punctuation)"
+    return keep(rows, left_out, lambda row: "" if low <= by_punctuation(row.candidate) <= high else why)
 
 
 def by_punctuation(text: str) -> int:

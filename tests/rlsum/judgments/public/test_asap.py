@@ -94,13 +94,6 @@ def test_answers_are_shares_of_the_best_score_of_their_set(tmp_path):
     assert all(each.references == () for each in found.rows)
 
 
-def test_references_are_of_the_answers_own_set(tmp_path):
-    found = asap_sas(tsv(tmp_path / "train.tsv", TRAIN, *ANSWERS), references=1)
-    assert {each.id: each.references for each in found.rows} == {
-        "2": ("Two words. And more.",), "4": ("The best of set three.",)
-    }  # fmt: skip
-
-
 def test_sets_are_chosen(tmp_path):
     path = tsv(tmp_path / "train.tsv", TRAIN, *ANSWERS)
     assert [each.id for each in asap_sas(path, sets="3").rows] == ["3", "4"]
