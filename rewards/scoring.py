@@ -293,7 +293,7 @@ LETTERS = {
     "direction": "d", "stemmer": "st", "tokenizer": "tok", "tokenize": "tok", "split": "sp", "sentences": "ss",
     "encoder": "enc", "layer": "l", "special_tokens": "tk", "window": "w", "centering": "cen", "library": "lib",
     "temperature": "t", "iterations": "it", "entropy": "ent", "normalize": "n", "vectors": "vec", "stopwords": "sw",
-    "solver": "ot", "context": "ctx", "occurrences": "occ", "sentence_weights": "wt", "scale": "x", "order": "o",
+    "solver": "ot", "sentence_weights": "wt", "scale": "x", "order": "o",
     "smooth_value": "sv", "sacrebleu": "sb", "stages": "sg", "alpha": "a", "beta": "b", "gamma": "g",
 }  # fmt: skip
 

@@ -10,106 +10,76 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
-from zipfile import BadZipFile
-
-import numpy as np
 
 from rewards.encoding.encoder import Encoder
 from rewards.errors import DAMAGED, RewardError
 
-FITTED, PER_CALL = "fitted", "references"  # the two values of ``idf`` that are not files
-
-Statistics = TypeVar("Statistics", "CorpusMean", "Idf")
+PER_CALL = "references"  # the value of ``idf`` that is no file
 
 
 @dataclass(frozen=True)
 class CorpusMean:
-    """A mean ``(D,)`` of token vectors, the hash of its texts, and the encoder, layer and special tokens it is for."""
+    """A mean ``(D,)`` of token vectors, and the hash of its texts."""
 
     mean: list[float]
     texts: str
-    encoder: str
-    layer: str
-    special: str
 
 
 @dataclass(frozen=True)
 class Idf:
     """``log((N + 1) / (df + 1))``, the weights of tokens in BERTScore.
 
-    ``counts``: in how many of ``documents`` texts each token of ``ids`` occurs; ``texts`` is a hash, ``encoder`` a
-    name.
+    ``counts``: in how many of ``documents`` texts each token occurs; ``texts`` is a hash.
     """
 
-    ids: list[int]
-    counts: list[int]
+    counts: dict[int, int]
     documents: int
     texts: str
-    encoder: str
 
     @classmethod
     def of(cls, texts: Sequence[str], encoder: Encoder) -> Idf:
         """Counted on ``texts``; a repeated text counts twice, as in bert-score."""
         counts = Counter(number for ids in encoder.ids(texts) for number in set(ids))
-        return cls(list(counts), list(counts.values()), len(texts), digest(texts), encoder.name)
+        return cls(counts, len(texts), digest(texts))
 
     def weights(self, ids: Sequence[int]) -> list[float]:
         """The weight of each token, ``>= 0``: 0 for a token of every text, the largest for one of no text."""
-        return [math.log((self.documents + 1) / (self._frequency.get(number, 0) + 1)) for number in ids]
-
-    @cached_property
-    def _frequency(self) -> dict[int, int]:
-        return dict(zip(self.ids, self.counts, strict=True))
+        return [math.log((self.documents + 1) / (self.counts.get(number, 0) + 1)) for number in ids]
 
 
 class IdfOption:
-    """The option ``idf=``: None, a file of texts or frequencies, ``fitted``, or ``references`` of each call."""
+    """The option ``idf=``: None, a file of texts, or ``references`` of each call."""
 
     def __init__(self, option: str | None) -> None:
         self.option = option
-        self.fitted: Idf | None = None
-        if option is not None and option not in (FITTED, PER_CALL):
-            check_file("idf", option, "texts, one a line (.gz too), saved frequencies (.npz), or fitted or references")
+        self.counted: Idf | None = None
+        if option is not None and option != PER_CALL:
+            check_file("idf", option, "texts, one a line (.gz too), or references")
 
     @property
     def per_call(self) -> bool:
         """Whether frequencies are counted anew at each call."""
         return self.option == PER_CALL
 
-    def fit(self, texts: Sequence[str], encoder: Encoder) -> None:
-        """Count on ``texts``."""
-        self.fitted = Idf.of(texts, encoder)
-
-    def fitted_on(self, texts: Sequence[str], encoder: Encoder) -> IdfOption:
+    def of_call(self, texts: Sequence[str], encoder: Encoder) -> IdfOption:
         """A copy that has counted ``texts``."""
-        counted = copy.copy(self)
-        counted.fit(texts, encoder)
-        return counted
+        copied = copy.copy(self)
+        copied.counted = Idf.of(texts, encoder)
+        return copied
 
     def get(self, encoder: Encoder) -> Idf | None:
-        """The frequencies, read or counted at first use; None without the option. Raises RewardError if unfitted."""
-        if self.option is None or self.fitted is not None:
-            return self.fitted
-        if self.option in (FITTED, PER_CALL):
-            raise RewardError("idf=fitted: no texts yet; call fit(texts) first, or give idf=FILE")
-        if not self.option.endswith(".npz"):
-            self.fit(read_texts(self.option), encoder)
-        else:
-            self.fitted = load(self.option, Idf)
-            if self.fitted.encoder != encoder.name:
-                difference = f"counted with the encoder {self.fitted.encoder}, not {encoder.name}"
-                raise RewardError(f"idf={self.option!r}: {difference}; fit it again")
-        return self.fitted
+        """The frequencies, counted at first use; None without the option."""
+        if self.counted is None and self.option is not None:
+            self.counted = Idf.of(read_texts(self.option), encoder)
+        return self.counted
 
     def field(self, encoder: Encoder) -> str:
         """For signatures: ``none``, ``references``, or the hash of the texts."""
         if self.per_call:
             return PER_CALL
-        fitted = self.get(encoder)
-        return fitted.texts if fitted else "none"
+        counted = self.get(encoder)
+        return counted.texts if counted else "none"
 
 
 def shares(weights: Sequence[float]) -> list[float]:
@@ -141,18 +111,3 @@ def read_texts(path: str | Path) -> list[str]:
 def digest(texts: Sequence[str]) -> str:
     """A hash of the texts in their order, for signatures; of JSON, since a text may contain line ends."""
     return hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()[:12]
-
-
-def save(path: str | Path, statistics: Any) -> None:
-    """Write the fields of a dataclass as ``.npz``."""
-    with Path(path).open("wb") as file:  # an open file, because numpy would add an ending to a bare name
-        np.savez(file, **{name: getattr(statistics, name) for name in statistics.__dataclass_fields__})
-
-
-def load(path: str, kind: type[Statistics]) -> Statistics:
-    """Read what ``save`` wrote. Raises RewardError where the file holds something else."""
-    try:
-        with np.load(path, allow_pickle=False) as saved:
-            return kind(**{name: saved[name].tolist() for name in kind.__dataclass_fields__})
-    except (*DAMAGED, KeyError, ValueError, TypeError, BadZipFile) as error:
-        raise RewardError(f"{path}: not a saved {kind.__name__} ({error}); fit and save it again") from error

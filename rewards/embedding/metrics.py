@@ -48,7 +48,7 @@ class FamilyOptions(EncoderOptions, RescalingOptions):
     special_tokens: SpecialTokens = "official"
     """which special tokens are compared; official: as the metric's own reference code does"""
     corpus: str | None = None
-    """texts, one a line (gzip too), or a saved mean (.npz), for centering=corpus"""
+    """texts, one a line (gzip too), for centering=corpus"""
 
     def space(self, official: KeptTokens = "first", idf: str | None = None) -> Space:
         """``official``: the special tokens that the reference code keeps."""
@@ -76,8 +76,7 @@ class BertScoreOptions(FamilyOptions, DirectionOption):
     """Options of bertscore."""
 
     idf: str | None = None
-    """weigh tokens by rarity in a file of texts or a saved one (.npz); fitted: in what fit(texts) is given; references:
-    in each call's references"""
+    """weigh tokens by rarity in a file of texts, one a line (gzip too); references: in each call's references"""
 
 
 @dataclass(kw_only=True)
@@ -132,9 +131,8 @@ def bertscore(options: BertScoreOptions) -> EmbeddingReward:
     """BERTScore: each token's best cosine in the other text, averaged. Range [-1, 1], 1 for equal texts.
 
     Zhang et al. 2020, as bert-score 0.3.13: special tokens can be matched but carry no weight. ``idf`` weighs tokens:
-    a file of texts, one a line, or saved frequencies (.npz); ``fitted`` (then call ``fit(texts)``); or ``references``,
-    which counts on each call's references as bert-score does, so that a score depends on its neighbours. ``rescale`` is
-    a published baseline or one by ``rlsum baseline``. Needs an encoder.
+    a file of texts, one a line, or ``references``, which counts on each call's references as bert-score does, so that a
+    score depends on its neighbours. ``rescale`` is a published baseline or one by ``rlsum baseline``. Needs an encoder.
     """
     as_published = options.centering == "none" and options.special_tokens == "official"
     rescaling = options.rescaling(options.encoder if as_published else None)

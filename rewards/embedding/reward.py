@@ -98,7 +98,7 @@ class EmbeddingReward(ReferenceReward):
         return EmbeddingReward(self.name, self.space, measure)
 
     def fit(self, texts: Sequence[str]) -> EmbeddingReward:
-        """Fit ``centering=corpus`` and ``idf=fitted``; returns itself. Raises RewardError if there is neither."""
+        """Fit ``centering=corpus``; returns itself. Raises RewardError where centering is another."""
         self.space.fit(texts)
         return self
 

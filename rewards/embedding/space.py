@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
@@ -53,7 +52,7 @@ class Space:
         if corpus is not None and centering != "corpus":
             raise RewardError(f"corpus={corpus!r}: needs centering=corpus, not centering={centering}; leave it out")
         if corpus is not None:
-            statistics.check_file("corpus", corpus, "texts, one a line (.gz too), or a saved mean (.npz)")
+            statistics.check_file("corpus", corpus, "texts, one a line (.gz too)")
 
     def encode(self, texts: Sequence[str]) -> dict[str, EncodedTexts]:
         """Token vectors of all texts, each text once."""
@@ -70,7 +69,7 @@ class Space:
         if not self.idf.per_call:
             return self
         counted = copy.copy(self)
-        counted.idf = self.idf.fitted_on(references, self.source.load())
+        counted.idf = self.idf.of_call(references, self.source.load())
         return counted
 
     def sides(
@@ -90,23 +89,10 @@ class Space:
         return {**fields, "library": library("transformers")}
 
     def fit(self, texts: Sequence[str]) -> None:
-        """Fit ``centering=corpus`` and ``idf=fitted``. Raises RewardError where there is neither, or no token."""
-        if self.centering != "corpus" and self.idf.option != statistics.FITTED:
-            raise RewardError(
-                f"fit needs centering=corpus or idf=fitted, not centering={self.centering} and idf={self.idf.option}"
-            )
-        if self.centering == "corpus":
-            self.fitted = self._fit_mean(texts)
-        if self.idf.option == statistics.FITTED:
-            self.idf.fit(texts, self.source.load())
-
-    def save_mean(self, path: str | Path) -> None:
-        """Write the fitted mean as ``.npz`` for ``corpus=``."""
-        statistics.save(path, self._mean())
-
-    def save_idf(self, path: str | Path) -> None:
-        """Write the fitted frequencies as ``.npz`` for ``idf=``."""
-        statistics.save(path, self.idf.get(self.source.load()))
+        """Fit ``centering=corpus``. Raises RewardError where centering is another, or the texts have no token."""
+        if self.centering != "corpus":
+            raise RewardError(f"fit needs centering=corpus, not centering={self.centering}")
+        self.fitted = self._fit_mean(texts)
 
     def _points(self, texts: Sequence[str], encoded: Mapping[str, EncodedTexts]) -> dict[str, Points]:
         # A list, not a set: in the official code a repeated text of the batch counts twice in its mean.
@@ -145,14 +131,7 @@ class Space:
         if self.fitted is None:
             if self.corpus is None:
                 raise RewardError("centering=corpus: no corpus mean yet; give corpus=FILE, or call fit(texts) first")
-            if not self.corpus.endswith(".npz"):
-                self.fitted = self._fit_mean(statistics.read_texts(self.corpus))
-                return self.fitted
-            saved, wanted = statistics.load(self.corpus, statistics.CorpusMean), self._belongs_to()
-            if (given := (saved.encoder, saved.layer, saved.special)) != wanted:
-                fitted, ours = ("{}, layer {}, special tokens {}".format(*parts) for parts in (given, wanted))
-                raise RewardError(f"corpus={self.corpus!r}: fitted on {fitted}, not on {ours}; fit it again")
-            self.fitted = saved
+            self.fitted = self._fit_mean(statistics.read_texts(self.corpus))
         return self.fitted
 
     def _fit_mean(self, texts: Sequence[str]) -> statistics.CorpusMean:
@@ -167,11 +146,7 @@ class Space:
         if not means:
             raise RewardError(f"corpus={self.corpus!r}: its texts have no token; give texts with words")
         mean = np.average(means, axis=0, weights=counts).tolist()
-        return statistics.CorpusMean(mean, statistics.digest(texts), *self._belongs_to())
-
-    def _belongs_to(self) -> tuple[str, str, str]:
-        encoder = self.source.load()
-        return encoder.name, str(encoder.layers), "all" if self.special == "matched" else self.special
+        return statistics.CorpusMean(mean, statistics.digest(texts))
 
 
 def token_mean(texts: Sequence[Tensor]) -> Tensor:

@@ -6,10 +6,9 @@ encoding. As in the paper an encoder reads one sentence at a time, and every occ
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,17 +19,13 @@ from rewards.encoding.loading import EncoderSource, shown
 from rewards.mover.items import WITHOUT_WORDS, Document, Items, Mover, mover_similarity
 from rewards.scoring import Inputs, library, references_of, score_items, signature
 
-Context = Literal["sentence", "text"]
-Occurrences = Literal["apart", "averaged"]
-
 
 @dataclass(frozen=True)
 class Word:
-    """A word: the tokens ``pieces`` of the text ``context``, in sentence number ``sentence``, which is ``written``."""
+    """A word: the tokens ``pieces`` of ``context``, its sentence, which has the number ``sentence``."""
 
     text: str
     sentence: int
-    written: str
     context: str
     pieces: tuple[int, int]
 
@@ -51,8 +46,6 @@ class ContextualMover(Mover):
     """A mover on an encoder."""
 
     source: EncoderSource
-    context: Context
-    occurrences: Occurrences
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]: the best of a candidate's references."""
@@ -73,8 +66,7 @@ class ContextualMover(Mover):
         """Hash of the encoder's weights and tokenizer, layers, every option, and the versions of the libraries."""
         encoder = self.source.load()
         fields = {"encoder": encoder.name, "layer": encoder.layers, "window": encoder.windows}
-        fields |= {"context": self.context, "occurrences": self.occurrences, "normalize": self.normalize}
-        fields |= {**self.preprocessing.fields(), "solver": f"exact-{library('pot')}"}
+        fields |= {"normalize": self.normalize, **self.preprocessing.fields(), "solver": f"exact-{library('pot')}"}
         return signature(self.name, **fields, library=library("transformers"))
 
     def document(self, text: str) -> Document:
@@ -105,44 +97,38 @@ class ContextualMover(Mover):
         return dict(zip(contexts, self.source.load()(contexts), strict=True))
 
     def _document(self, words: Sequence[Word], encoded: Mapping[str, EncodedTexts]) -> Document:
-        """Rows and vectors; a sentence repeated in the same words and context has the same rows."""
-        vectors: dict[Hashable, list[NDArray[np.float64]]] = {}
-        numbers: dict[Hashable, int] = {}
+        """Rows and vectors; a sentence that is repeated has the same rows."""
+        vectors: dict[tuple[str, tuple[int, int]], NDArray[np.float64]] = {}
         rows, texts, sentences = [], [], []
         for _, group in groupby(words, key=lambda word: word.sentence):
             sentence = list(group)
-            keys = [word.text if self.occurrences == "averaged" else (word.context, word.pieces) for word in sentence]
-            for key, word in zip(keys, sentence, strict=True):
-                numbers.setdefault(key, len(numbers))
+            for word in sentence:
                 pieces = encoded[word.context].vectors[slice(*word.pieces)].numpy()
-                vectors.setdefault(key, []).append(pieces.mean(axis=0, dtype=np.float64))
-            rows.append(tuple(numbers[key] for key in keys))
+                vectors[word.context, word.pieces] = pieces.mean(axis=0, dtype=np.float64)
+            rows.append([(word.context, word.pieces) for word in sentence])
             texts.append(tuple(word.text for word in sentence))
-            sentences.append(sentence[0].written)
-        table = np.array([np.mean(occurrences, axis=0) for occurrences in vectors.values()])
+            sentences.append(sentence[0].context)
+        table = np.array(list(vectors.values()))
         if self.normalize == "unit":
             lengths = np.linalg.norm(table, axis=1, keepdims=True)
             table = table / np.where(lengths > 0, lengths, 1.0)
-        return Document(rows, table, texts, sentences)
+        numbers = {point: number for number, point in enumerate(vectors)}
+        numbered = [tuple(numbers[point] for point in points) for points in rows]
+        return Document(numbered, table, texts, sentences)
 
     def _words(self, texts: Sequence[str]) -> list[list[Word]]:
         """The words of each text that are weighed and that the encoder reads, in order."""
         located = [self.preprocessing.located_words(text) for text in texts]
-        read_at_once = [
-            [(0, text)] if self.context == "text" else [(one.start, text[one.start : one.end]) for one in sentences]
-            for text, sentences in located
-        ]
-        contexts = list(dict.fromkeys(context for listed in read_at_once for _, context in listed))
+        contexts = list(dict.fromkeys(text[one.start : one.end] for text, sentences in located for one in sentences))
         spans = dict(zip(contexts, self.source.load().spans(contexts), strict=True))
         words_of = []
-        for (text, sentences), listed in zip(located, read_at_once, strict=True):
+        for text, sentences in located:
             words: list[Word] = []
             for number, sentence in enumerate(sentences):
-                offset, context = listed[0 if self.context == "text" else number]
-                positions = [(start - offset, end - offset) for start, end in sentence.spans]
-                written = text[sentence.start : sentence.end]
+                context = text[sentence.start : sentence.end]
+                positions = [(start - sentence.start, end - sentence.start) for start, end in sentence.spans]
                 words += [
-                    Word(word, number, written, context, pieces)
+                    Word(word, number, context, pieces)
                     for word, pieces in zip(sentence.words, pieces_of(positions, spans[context]), strict=True)
                     if pieces[0] < pieces[1]
                 ]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from rewards.encoding.layers import ALL, Layer
 from rewards.encoding.loading import EncoderOptions, EncoderSource, locate
 from rewards.errors import RewardError
-from rewards.mover.contextual import Context, ContextualMover, Occurrences
+from rewards.mover.contextual import ContextualMover
 from rewards.mover.items import ItemKind, Mover, Preprocessing, SentenceWeights, VectorScaling
 from rewards.mover.static import StaticMover, UnknownWords
 from rewards.options import takes
@@ -19,7 +19,7 @@ from rewards.text.languages import LanguageOption
 from rewards.text.sentences import Split, StopWords
 
 STATIC_ONLY = ("oov",)
-CONTEXTUAL_ONLY = ("layer", "context", "occurrences", "long_texts", "device")
+CONTEXTUAL_ONLY = ("layer", "long_texts", "device")
 
 
 @dataclass(kw_only=True)
@@ -38,10 +38,6 @@ class WordMoverOptions(EncoderOptions, LanguageOption):
     """how a text is cut into sentences; auto: lines are sentences, a text of one line is split by spaCy"""
     layer: Layer = None
     """the layer of the hidden states, 0 is the embeddings; by default the mean of all, as the paper does with ELMo"""
-    context: Context = "sentence"
-    """the text that an encoder reads at once: a sentence, as in the paper, or the whole text"""
-    occurrences: Occurrences = "apart"
-    """a repeated word is one point per occurrence, or one at their mean"""
 
     def __post_init__(self) -> None:
         if self.vectors is None and self.encoder is None:
@@ -64,7 +60,7 @@ class WordMoverOptions(EncoderOptions, LanguageOption):
             return StaticMover(name, kind, self.normalize, preprocessing, self.vectors, self.oov)
         layers = ALL if self.layer is None else self.layer
         source = EncoderSource(locate(self.encoder), layers, self.long_texts, self.device)
-        return ContextualMover(name, kind, self.normalize, preprocessing, source, self.context, self.occurrences)
+        return ContextualMover(name, kind, self.normalize, preprocessing, source)
 
 
 @dataclass(kw_only=True)

@@ -205,8 +205,6 @@ def test_the_options_of_a_reward_with_their_defaults() -> None:
         "language": "none",
         "sentence_weights": "words",
         "layer": "none",
-        "context": "sentence",
-        "occurrences": "apart",
         "long_texts": "windows",
         "device": "auto",
     }

@@ -46,7 +46,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     },
     **{f"{name}, unit": (name, {"normalize": "unit"}) for name in ("wms", "sms", "s+wms")},
     **{f"{name}, on an encoder": (name, {"vectors": None}) for name in ("wms", "sms", "s+wms")},
-    "sms, whole text": ("sms", {"vectors": None, "context": "text", "occurrences": "averaged", "split": "spacy"}),
+    "sms, whole text": ("sms", {"vectors": None, "split": "spacy"}),
 }
 JUDGED = [(PLAIN, 0.7), ("the dog falls .", 0.3), *((text, 0.5) for text in SHORT)]
 LABELS = [*TABLE, *VARIANTS]

@@ -55,7 +55,7 @@ def test_equal_texts_stay_where_they_are(vectors_file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["wms", "sms", "s+wms"])
-@pytest.mark.parametrize("options", [{}, {"context": "text", "occurrences": "averaged", "normalize": "unit"}])
+@pytest.mark.parametrize("options", [{}, {"normalize": "unit"}])
 def test_a_plan_on_an_encoder(name: str, options: dict, tiny_encoder: Path) -> None:
     reward = rewards.load(name, encoder=str(tiny_encoder), **options)
     found = explain(reward, CANDIDATE, REFERENCE)
@@ -66,8 +66,6 @@ def test_a_plan_on_an_encoder(name: str, options: dict, tiny_encoder: Path) -> N
     told = [item.text for item in found.candidate if item.kind == "word"]
     if name == "sms":
         assert [item.text for item in found.candidate] == ["The cat sleeps in the house .", "A dog runs , the dog ."]
-    elif options:
-        assert told == ["cat", "sleeps", "house", "dog", "runs"]
     else:  # every occurrence is an item
         assert told == ["cat", "sleeps", "house", "dog", "runs", "dog"]
 

@@ -125,6 +125,13 @@ def save(folder: Path, architecture: str, std: float = 0.5) -> Path:
     return folder
 
 
+def ruled(folder: Path, **options) -> Path:
+    """The folder with other options of its generation config."""
+    path = folder / "generation_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **options}))
+    return folder
+
+
 def rows(pairs):
     """Articles and references as a corpus has them."""
     import datasets
@@ -132,6 +139,24 @@ def rows(pairs):
     sources, references = zip(*pairs, strict=True)
     ids = [str(i) for i in range(len(pairs))]
     return datasets.Dataset.from_dict({"id": ids, "source": sources, "references": [[text] for text in references]})
+
+
+def summarizer(folder, smoothed=False, **section):
+    """The model of a folder, without dropout unless it is asked for."""
+    from rlsum.data.subwords import Subwords
+    from rlsum.models.pretrained import loading
+    from rlsum.models.pretrained.options import Seq2SeqConfig
+    from rlsum.models.pretrained.seq2seq import Seq2Seq
+
+    config = Seq2SeqConfig(pretrained=str(folder), **{"dropout": False, **section})
+    words = Subwords(loading.load_tokenizer(str(folder)), config.prefix, config.line_break)
+    network = loading.load_network(str(folder), bool(config.dropout))
+    return Seq2Seq(config, network, loading.load_config(str(folder)), words, smoothed).eval()
+
+
+def batch(model, pairs=NEWS, max_target=20):
+    """A batch of articles and references, as a model reads them."""
+    return model.collate(model.read(rows(pairs), 64, max_target)[: len(pairs)])
 
 
 def vowels(candidates, references=None, sources=None):

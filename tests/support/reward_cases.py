@@ -75,8 +75,7 @@ def _rouge(name: str, made: Files) -> Case:
 
 
 def _mover(name: str, made: Files) -> Case:
-    contextual = {"encoder": made.other_encoder, "layer": 1, "context": "text", "occurrences": "averaged"}
-    contextual |= {"long_texts": "truncate"}
+    contextual = {"encoder": made.other_encoder, "layer": 1, "long_texts": "truncate"}
     weights = {"sentence_weights": "uniform"} if name != "wms" else {}
     others = {"vectors": made.other_vectors, "normalize": "unit", "oov": "drop", "stopwords": "none", "split": "lines"}
     others |= {"language": "de"}

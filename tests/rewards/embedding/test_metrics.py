@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rewards
-from rewards.embedding import corpus_statistics as corpus
 from rewards.embedding.reward import EmbeddingReward
 from rewards.encoding.loading import EncoderSource
 
@@ -142,22 +140,14 @@ def test_batch_centering_shares_means_in_runs_of_32(tiny_encoder: Path) -> None:
     np.testing.assert_allclose(whole[32:], reward(candidates[32:], references[32:]), atol=1e-6)
 
 
-def test_corpus_mean_from_texts_file_and_saved(tiny_encoder: Path, tmp_path: Path) -> None:
+def test_corpus_mean_from_texts_and_from_a_file_of_them(tiny_encoder: Path, tmp_path: Path) -> None:
     texts = ["the cat runs", "a dog sleeps in the red garden ."]
     (tmp_path / "texts.txt").write_text("\n".join(texts) + "\n\n", encoding="utf-8")
     fitted = made(tiny_encoder, centering="corpus")
-    fitted.space.save_mean(tmp_path / "mean.npz")
-    expected = fitted(*PAIRS)
-    for name in ("texts.txt", "mean.npz"):
-        other = rewards.load("twmd", encoder=str(tiny_encoder), centering="corpus", corpus=str(tmp_path / name))
-        np.testing.assert_allclose(other(*PAIRS), expected, atol=1e-9)
-        assert other.signature == fitted.signature
+    other = rewards.load("twmd", encoder=str(tiny_encoder), centering="corpus", corpus=str(tmp_path / "texts.txt"))
+    np.testing.assert_allclose(other(*PAIRS), fitted(*PAIRS), atol=1e-9)
+    assert other.signature == fitted.signature
     assert made(tiny_encoder, centering="corpus").fit(["storm"]).signature != fitted.signature
-    wrong = rewards.load(
-        "twmd", encoder=str(tiny_encoder), layer=1, centering="corpus", corpus=str(tmp_path / "mean.npz")
-    )
-    with pytest.raises(rewards.RewardError, match="fit it again"):
-        wrong(*PAIRS)
 
 
 def test_corpus_centering_needs_its_mean(tiny_encoder: Path) -> None:
@@ -240,33 +230,12 @@ def test_idf_of_one_reference_says_nothing_and_breaks_nothing(tiny_encoder: Path
     assert weighed.undefined("cat", ["dog"]) is None
 
 
-def test_a_fitted_idf_does_not_depend_on_the_batch(tiny_encoder: Path, tmp_path: Path) -> None:
-    texts = ["the cat sleeps", "the dog runs .", "the storm"]
-    fitted = made(tiny_encoder, "bertscore", idf="fitted")
-    with pytest.raises(rewards.RewardError, match="idf=fitted"):
-        fitted(*PAIRS)
-    fitted.fit(texts)
-    together = fitted(*PAIRS)
-    np.testing.assert_allclose([fitted([text], [refs])[0] for text, refs in zip(*PAIRS, strict=True)], together)
+def test_an_idf_of_a_file_does_not_depend_on_the_batch(tiny_encoder: Path, tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("the cat sleeps\nthe dog runs .\nthe storm", encoding="utf-8")
+    reward = made(tiny_encoder, "bertscore", idf=str(tmp_path / "texts.txt"))
+    together = reward(*PAIRS)
+    np.testing.assert_allclose([reward([text], [refs])[0] for text, refs in zip(*PAIRS, strict=True)], together)
     assert not np.allclose(together, made(tiny_encoder, "bertscore")(*PAIRS))
-    fitted.space.save_idf(tmp_path / "idf.npz")  # type: ignore[attr-defined]
-    (tmp_path / "texts.txt").write_text("\n".join(texts), encoding="utf-8")
-    for name in ("idf.npz", "texts.txt"):
-        other = made(tiny_encoder, "bertscore", idf=str(tmp_path / name))
-        np.testing.assert_array_equal(other(*PAIRS), together)
-        assert other.signature == fitted.signature
-    assert made(tiny_encoder, "bertscore", idf="fitted").fit(["storm"]).signature != fitted.signature
-
-
-def test_an_idf_of_another_encoder_or_of_something_else(tiny_encoder: Path, tmp_path: Path) -> None:
-    fitted = made(tiny_encoder, "bertscore", idf="fitted").fit(["the cat"])
-    saved = replace(fitted.space.idf.fitted, encoder="bert-other")  # type: ignore[attr-defined]
-    corpus.save(tmp_path / "other.npz", saved)
-    with pytest.raises(rewards.RewardError, match=r"bert-other.*fit it again"):
-        made(tiny_encoder, "bertscore", idf=str(tmp_path / "other.npz"))(*PAIRS)
-    made(tiny_encoder, centering="corpus").space.save_mean(tmp_path / "mean.npz")  # type: ignore[attr-defined]
-    with pytest.raises(rewards.RewardError, match=r"mean\.npz: .* Idf"):
-        made(tiny_encoder, "bertscore", idf=str(tmp_path / "mean.npz"))(*PAIRS)
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,3 @@ def test_hits_equal_counting_one_by_one(texts: list[list[str]], wanted: list[str
         for text in texts
     ]
     np.testing.assert_array_equal(Postings(texts).hits(wanted, clip), counted)
-
-
-def test_by_hand() -> None:
-    index = Postings([["a", "b", "a"], [], ["b", "c"]])
-    assert index.hits(["a", "a", "b", "z"]).tolist() == [3, 0, 1]
-    assert index.hits(["a", "a", "a", "b"], clip=True).tolist() == [3, 0, 1]
-    assert index.hits([]).tolist() == [0, 0, 0]

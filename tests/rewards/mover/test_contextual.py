@@ -73,19 +73,14 @@ def test_a_word_is_the_mean_of_its_pieces_in_its_sentence(plain: str) -> None:
 
 
 def test_what_is_read_at_once(plain: str) -> None:
-    # A sentence at a time dogs is (5, 2); in the whole text it is (5, 4), and cats (1, 4).
+    # A sentence at a time dogs is (5, 2).
     assert score("wms", "dogs\ncats", "dogs", encoder=plain) == pytest.approx(4 / 2)
-    assert score("wms", "dogs\ncats", "dogs", encoder=plain, context="text") == pytest.approx((2 + np.hypot(4, 2)) / 2)
 
 
-def test_each_occurrence_is_a_point_or_their_mean(plain: str) -> None:
+def test_each_occurrence_is_a_point(plain: str) -> None:
     # dogs: (5, 2) alone and (5, 4) with cats (1, 4).
     text = "dogs\ncats dogs"
     assert score("wms", text, "dogs", encoder=plain) == pytest.approx((0 + np.hypot(4, 2) + 2) / 3)
-    averaged = {"encoder": plain, "occurrences": "averaged"}  # dogs twice at (5, 3), cats at (1, 4)
-    assert score("wms", text, "dogs", **averaged) == pytest.approx((2 * 1 + np.hypot(4, 2)) / 3)
-    # Sentences: (5, 3) with one word, and ((5 + 1) / 2, 3.5) with two.
-    assert score("sms", text, "dogs", **averaged) == pytest.approx((1 + 2 * np.hypot(2, 1.5)) / 3)
 
 
 def test_sentence_weights(plain: str) -> None:
@@ -194,7 +189,6 @@ def test_a_sentence_said_again_adds_weight_and_no_point(tiny_encoder: Path) -> N
         ({"vectors": "v.txt", "encoder": "minilm"}, "vectors='v.txt' or encoder='minilm', not both"),
         ({"encoder": "minilm", "oov": "drop"}, "oov=drop applies to vectors="),
         ({"vectors": "v.txt", "layer": 2}, "layer=2 applies to encoder="),
-        ({"vectors": "v.txt", "context": "text"}, "context=text applies to encoder="),
         ({"encoder": "minilm", "layer": "deep"}, "layer='deep'"),
         ({"encoder": "minilm", "special_tokens": "all"}, "unknown option 'special_tokens'"),
     ],

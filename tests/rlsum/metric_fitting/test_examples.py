@@ -38,11 +38,6 @@ def test_names_that_do_not_exist():
         examples([Judgment("1", "s", "c", ("r",))], "overall")
 
 
-def test_a_score_that_is_missing_everywhere_is_not_offered():
-    with pytest.raises(UserError, match="there are no scores"):
-        examples([Judgment("1", "s", "c", ("r",), scores={"overall": None})], "overall")
-
-
 def test_a_draw_repeats_itself_and_keeps_the_order():
     found = examples(judgments(), "overall")
     some = drawn(found, 5, seed=1)

@@ -13,13 +13,9 @@ import torch.nn.functional as F
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rlsum.data.subwords import Subwords
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pointer_generator import unrolling
-from rlsum.models.pretrained import loading
-from rlsum.models.pretrained.options import Seq2SeqConfig
-from rlsum.models.pretrained.seq2seq import Seq2Seq
 from rlsum.models.sampling import Drawn
 from rlsum.models.summarizer import repeat_rows
 
@@ -158,11 +154,9 @@ def test_a_pointer_generator(seed, scale, gate, sampling):
 
 @pytest.fixture(scope="module")
 def bart(tmp_path_factory):
-    name = str(pretrained.save(tmp_path_factory.mktemp("bart"), "bart"))
-    network, sizes = loading.load_network(name, False), loading.load_config(name)
-    network.generation_config.forced_bos_token_id = network.generation_config.forced_eos_token_id = None
-    model = Seq2Seq(Seq2SeqConfig(pretrained=name), network, sizes, Subwords(loading.load_tokenizer(name)))
-    return model, model.collate(model.read(pretrained.rows(pretrained.NEWS[:2]), 64, 20)[:2])
+    folder = pretrained.save(tmp_path_factory.mktemp("bart"), "bart")
+    model = pretrained.summarizer(pretrained.ruled(folder, forced_bos_token_id=None, forced_eos_token_id=None))
+    return model, pretrained.batch(model, pretrained.NEWS[:2])
 
 
 @settings(max_examples=25)

@@ -9,15 +9,11 @@ import pytest
 import tiny
 import torch
 
-from rlsum.data.subwords import Subwords
 from rlsum.data.vocabulary import EOS, PAD, UNK
 from rlsum.generation.options import Generating
 from rlsum.models import sampling
 from rlsum.models.constraints import Forbidden
 from rlsum.models.decoding import Decoding, Limits, Sampling
-from rlsum.models.pretrained import loading
-from rlsum.models.pretrained.options import Seq2SeqConfig
-from rlsum.models.pretrained.seq2seq import Seq2Seq
 from rlsum.models.sampling import BLOCKED, Drawn, log_policy
 
 NOTHING = Forbidden.after(torch.empty((1, 0), dtype=torch.long), Sampling(), ends=(0,))
@@ -47,10 +43,8 @@ def tokens_of(row, ends=(EOS,)):
 def model_and_batch(kind, folder):
     if kind == "pointer-generator":
         return tiny.copier(seed=3, coverage=True), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
-    name = str(pretrained.save(folder / kind, kind))
-    network, sizes = loading.load_network(name, False), loading.load_config(name)
-    model = Seq2Seq(Seq2SeqConfig(pretrained=name), network, sizes, Subwords(loading.load_tokenizer(name)))
-    return model, model.collate(model.read(pretrained.rows(pretrained.NEWS), 64, 20)[: len(pretrained.NEWS)])
+    model = pretrained.summarizer(pretrained.save(folder / kind, kind))
+    return model, pretrained.batch(model)
 
 
 @pytest.mark.parametrize("kind", ["pointer-generator", "bart", "t5"])

@@ -1,36 +1,8 @@
 """However the articles of an update are divided into batches, the update is the same."""
 
-from contextlib import nullcontext
-
-import numpy as np
 import pytest
 import tiny
 import torch
-
-from rlsum.errors import UserError
-
-
-@pytest.mark.parametrize("kind", ["mle", "mixed"])
-def test_four_times_two_accumulated_is_eight(tmp_path, kind):
-    """Eight articles an epoch, so both see the same ones in every update. Equal rewards: samples play no part."""
-
-    def weights(size, accumulate):
-        run = tmp_path / f"{size}x{accumulate}"
-        config = tiny.config(run, kind, batch_size=size, accumulate=accumulate, steps=3, learning_rate=1e-3)
-        trainer = tiny.trainer(
-            config, train=tiny.stories(8), reward=lambda c, r=None, s=None, columns=None: np.zeros(len(c))
-        )
-        trainer.metrics = {"reward": lambda c, r=None, s=None, columns=None: np.zeros(len(c))}
-        tiny.calm(trainer)
-        with pytest.raises(UserError, match="the reward trained nothing") if kind == "mixed" else nullcontext():
-            trainer.fit()
-        return trainer.model.state_dict()
-
-    once, four = weights(8, 1), weights(2, 4)
-    start = tiny.trainer(tiny.config(tmp_path / "s")).model.state_dict()
-    for name in once:
-        torch.testing.assert_close(four[name], once[name], atol=1e-6, rtol=0, msg=name)
-        assert not torch.equal(once[name], start[name])
 
 
 @pytest.mark.parametrize("name", tiny.OBJECTIVES)

@@ -39,7 +39,8 @@ def test_any_text_has_its_numbers():
 @pytest.mark.parametrize("kind", ["pointer-generator", "t5"])
 def test_samples_do_not_depend_on_what_shares_their_batch(kind, greedy, tmp_path):
     if kind == "t5":
-        model, batch = seq2seq(tmp_path)
+        model = pretrained.summarizer(pretrained.save(tmp_path / kind, kind))
+        batch = pretrained.batch(model)
     else:
         model, batch = tiny.copier(), tiny.batch()
 
@@ -66,22 +67,3 @@ def test_they_are_drawn_with_the_models_probabilities():
         p = model.words(encoded, out).p(model.word_columns())[0]
     p[UNK] = 0.0  # never drawn
     torch.testing.assert_close(torch.bincount(first, minlength=len(p)) / 20_000, p / p.sum(), atol=0.012, rtol=0)
-
-
-def seq2seq(folder):
-    """A T5 and a batch of articles."""
-    from rlsum.data.subwords import Subwords
-    from rlsum.models.pretrained import loading
-    from rlsum.models.pretrained.options import Seq2SeqConfig
-    from rlsum.models.pretrained.seq2seq import Seq2Seq
-
-    pretrained.save(folder / "t5", "t5")
-    origin = str(folder / "t5")
-    words = Subwords(loading.load_tokenizer(origin), "", " ")
-    network = loading.load_network(origin, False)
-    section = Seq2SeqConfig(kind="seq2seq", pretrained=origin)
-    model = Seq2Seq(section, network, loading.load_config(origin), words).eval()
-    import datasets
-
-    rows = datasets.Dataset.from_dict(tiny.rows(pretrained.NEWS))
-    return model, model.collate(model.read(rows, 64, 20)[:])

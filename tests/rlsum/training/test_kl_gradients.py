@@ -10,11 +10,7 @@ import pytest
 import tiny
 import torch
 
-from rlsum.data.subwords import Subwords
 from rlsum.data.vocabulary import EOS, PAD, UNK
-from rlsum.models.pretrained import loading
-from rlsum.models.pretrained.options import Seq2SeqConfig
-from rlsum.models.pretrained.seq2seq import Seq2Seq
 from rlsum.models.summarizer import Tokens
 from rlsum.training.estimators import Earned
 from rlsum.training.reward_losses import PolicyGradient
@@ -84,12 +80,10 @@ def pointer_generator(folder):
 
 def seq2seq(folder):
     """A T5 that can write two words."""
-    name, words = str(pretrained.save(folder, "t5")), [5, 6]
-    network, sizes = loading.load_network(name, False), loading.load_config(name)
-    end = network.generation_config.eos_token_id
-    network.generation_config.suppress_tokens = [n for n in range(sizes.vocab_size) if n not in (*words, end)]
-    model = Seq2Seq(Seq2SeqConfig(pretrained=name), network, sizes, Subwords(loading.load_tokenizer(name)))
-    return model, model.collate(model.read(pretrained.rows(pretrained.NEWS[:1]), 64, 20)[:1]), words, end, -100
+    words, end = [5, 6], 1
+    never = [token for token in range(pretrained.SIZE) if token not in (*words, end)]
+    model = pretrained.summarizer(pretrained.ruled(pretrained.save(folder, "t5"), suppress_tokens=never))
+    return model, pretrained.batch(model, pretrained.NEWS[:1]), words, end, -100
 
 
 @pytest.fixture(scope="module", params=[pointer_generator, seq2seq])

@@ -7,11 +7,9 @@ import pretrained as tiny
 import pytest
 import torch
 
-from rlsum.data.subwords import IGNORED, Subwords
+from rlsum.data.subwords import IGNORED
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pretrained import loading
-from rlsum.models.pretrained.options import Seq2SeqConfig
-from rlsum.models.pretrained.seq2seq import Seq2Seq
 
 
 @pytest.mark.parametrize("name", sorted({*architectures.NAMES} - {*architectures.INCONSISTENT}))
@@ -19,11 +17,8 @@ def test_it_scores_samples_and_decodes_as_plain_transformers(tmp_path, name):
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
     folder = architectures.save(tmp_path / name, name)
-    section = Seq2SeqConfig(pretrained=str(folder), dropout=False)
-    words = Subwords(loading.load_tokenizer(str(folder)), "", "space")
-    network = loading.load_network(str(folder), False)
-    model = Seq2Seq(section, network, loading.load_config(str(folder)), words).eval()
-    news = model.collate(model.read(tiny.rows(tiny.NEWS[:3]), 64, 20)[:3])
+    model = tiny.summarizer(folder)
+    news = tiny.batch(model, tiny.NEWS[:3])
 
     samples, greedy = model.self_critical(news, 2, Sampling(max_length=9))
     for tokens in (samples, greedy):

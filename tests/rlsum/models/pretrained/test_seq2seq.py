@@ -9,12 +9,12 @@ import shutil
 import pretrained as tiny
 import pytest
 import torch
+from pretrained import batch
+from pretrained import summarizer as load
 
-from rlsum.data.subwords import IGNORED, Subwords
+from rlsum.data.subwords import IGNORED
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pretrained import loading
-from rlsum.models.pretrained.options import Seq2SeqConfig
-from rlsum.models.pretrained.seq2seq import Seq2Seq
 from rlsum.models.summarizer import Tokens
 from rlsum.training import losses
 from rlsum.training.validation import decode
@@ -28,22 +28,9 @@ def folders(tmp_path_factory):
     made = {}
     for name in ALL:
         folder = tiny.save(tmp_path_factory.mktemp("pretrained") / name, name)
-        path = folder / "generation_config.json"
-        config = json.loads(path.read_text())
-        path.write_text(json.dumps({**config, "eos_token_id": [config["eos_token_id"], *range(20, 40)]}))
-        made[name] = folder
+        end = json.loads((folder / "config.json").read_text())["eos_token_id"]
+        made[name] = tiny.ruled(folder, eos_token_id=[end, *range(20, 40)])
     return made
-
-
-def load(folder, smoothed=False, **section) -> Seq2Seq:
-    config = Seq2SeqConfig(pretrained=str(folder), **{"dropout": False, **section})
-    words = Subwords(loading.load_tokenizer(str(folder)), config.prefix, config.line_break)
-    network = loading.load_network(str(folder), bool(config.dropout))
-    return Seq2Seq(config, network, loading.load_config(str(folder)), words, smoothed).eval()
-
-
-def batch(model, pairs=tiny.NEWS, max_target=20):
-    return model.collate(model.read(tiny.rows(pairs), 64, max_target)[: len(pairs)])
 
 
 def check_agreement(model, news, tokens):
