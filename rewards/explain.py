@@ -1,4 +1,4 @@
-"""Explanations of scores as plain data: a mover's transport plan, a contextual metric's cosines, ROUGE's matches."""
+"""Explanations of scores as plain data: transport plans of movers, cosines, matches of ROUGE, what a model computed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from rewards.base import Reward
 from rewards.embedding.similarity import Points
 from rewards.errors import RewardError
 from rewards.lexical.rouge import Rouge
+from rewards.models.pairs import Pair, PairReward
 from rewards.mover.items import Document, ItemKind
 from rewards.transport import distances, exact_plan
 
 Kind = Literal["word", "sentence", "token"]
-Form = Literal["flow", "similarity", "matches"]
+Form = Literal["flow", "similarity", "matches", "values"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Explanation:
 
     ``form=flow``: ``values`` ``(m, n)`` are Euclidean distances and ``plan`` ``(m, n)`` is the weight
     moved, which sums to 1. ``form=similarity``: ``values`` are cosines and there is no plan. ``form=matches``: 1 where
-    a word or n-gram of the one counts as one of the other, else 0.
+    a word or n-gram of the one counts as one of the other, else 0. ``form=values``: what a model computed, named by
+    ``measured``, of parts of the candidate and others.
     """
 
     metric: str
@@ -48,6 +50,7 @@ class Explanation:
     reference: tuple[ExplainedItem, ...]
     values: NDArray[np.float64]
     plan: NDArray[np.float64] | None = None
+    measured: str = ""
 
     def flows(self) -> list[tuple[int, int, float, float]]:
         """The moves: (candidate's item, reference's item, weight, distance), the heaviest first."""
@@ -64,20 +67,26 @@ class Explanation:
             return {**data, "cosines": self.values.tolist()}
         if self.form == "matches":
             return {**data, "matches": np.argwhere(self.values).tolist()}
+        if self.form == "values":
+            return {**data, "measured": self.measured, "values": self.values.tolist()}
         names = ("candidate", "reference", "weight", "distance")
         flows = [dict(zip(names, flow, strict=True)) for flow in self.flows()]
         return {**data, "distances": self.values.tolist(), "flows": flows}
 
 
 def explain(reward: Reward, candidate: str, reference: str) -> Explanation:
-    """A mover's plan, a metric's cosines or ROUGE's matches. Raises RewardError for others."""
+    """A mover's plan, a metric's cosines, ROUGE's matches, or what a model computed.
+
+    ``reference``: a reference, or the article for a reward that reads it. Raises RewardError for other rewards.
+    """
     explained = _explainer(reward)
-    reason = reward.undefined(candidate, [reference])
+    reason = reward.undefined(candidate, [reference], reference)
     if reason is not None:
         raise RewardError(f"{reward.name}: nothing to show: {reason}")
-    if reward.undefined(candidate, [candidate]) is not None:  # as a reference, it could not be scored
+    as_reference = None if isinstance(reward, PairReward) else reward.undefined(candidate, [candidate])
+    if as_reference is not None or not candidate.strip():
         raise RewardError(f"{reward.name}: nothing to show: the candidate has nothing to score")
-    return explained(reward, candidate, reference, float(reward([candidate], [[reference]])[0]))
+    return explained(reward, candidate, reference, float(reward([candidate], [[reference]], [reference])[0]))
 
 
 def _explainer(reward: Any) -> Callable[[Any, str, str, float], Explanation]:
@@ -87,7 +96,9 @@ def _explainer(reward: Any) -> Callable[[Any, str, str, float], Explanation]:
         return _similarity
     if isinstance(reward, Rouge):
         return _matches
-    shown = "ROUGE, wms, sms, s+wms and the contextual metrics"
+    if isinstance(reward, PairReward):
+        return _values
+    shown = "ROUGE, wms, sms, s+wms, the contextual metrics and rewards that are models"
     raise RewardError(f"{reward.name} has no plan and no matrix to show; explain shows {shown}")
 
 
@@ -145,6 +156,16 @@ def _matches(reward: Rouge, candidate: str, reference: str, score: float) -> Exp
     for places in matches.places:
         values[places] = 1
     return Explanation(reward.name, reward.signature, score, "matches", sides[0], sides[1], values)
+
+
+def _values(reward: PairReward, candidate: str, reference: str, score: float) -> Explanation:
+    matrix = reward.matrix(Pair(reference, candidate))
+    sides = [
+        tuple(ExplainedItem(label, "token", 0, place, 1 / len(labels)) for place, label in enumerate(labels))
+        for labels in (matrix.candidate, matrix.others)
+    ]
+    values, measured = matrix.values, matrix.measured
+    return Explanation(reward.name, reward.signature, score, "values", sides[0], sides[1], values, measured=measured)
 
 
 def _tokens(labels: Sequence[str], points: Points) -> tuple[ExplainedItem, ...]:

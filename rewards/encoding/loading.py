@@ -1,4 +1,4 @@
-"""Pretrained encoders: where they are, loading and saving. The only transformers import."""
+"""Pretrained encoders: where they are, loading and saving; what models with a head (``rewards.models``) load alike."""
 
 from __future__ import annotations
 
@@ -57,10 +57,11 @@ class EncoderOptions:
     """where the encoder runs"""
 
 
-def locate(encoder: str) -> str:
+def locate(encoder: str, option: str = "encoder") -> str:
     """The location of an encoder: ``minilm`` (the packaged all-MiniLM-L6-v2), a local directory, or a hub name.
 
-    Raises EncoderMissing for a missing package or directory, RewardError for one without ``config.json``.
+    ``option`` is what messages call it. Raises EncoderMissing for a missing package or directory, RewardError for one
+    without ``config.json``.
     """
     if encoder == "minilm":
         package = importlib.util.find_spec(MINILM_PACKAGE)
@@ -70,11 +71,11 @@ def locate(encoder: str) -> str:
     folder = Path(encoder).expanduser()
     if folder.is_dir():
         if not (folder / "config.json").is_file():
-            raise RewardError(f"encoder={encoder!r}: no config.json in this directory; give one saved by transformers")
+            raise RewardError(f"{option}={encoder!r}: no config.json in this directory; give one saved by transformers")
         return str(folder)
     if encoder.startswith((".", "/", "~")) or encoder.count("/") > 1:
         raise EncoderMissing(
-            f"encoder missing: no directory {encoder!r}; give a directory or a hub name like org/model"
+            f"{option} missing: no directory {encoder!r}; give a directory or a hub name like org/model"
         )
     return encoder
 
@@ -105,7 +106,7 @@ def load_apart(source: EncoderSource) -> Encoder:
 
 def save(encoder: Encoder, source: EncoderSource, folder: Path) -> None:
     """Write an encoder's used layers and its tokenizer for ``locate``; a layer must be named to load them."""
-    with _quiet():
+    with quiet():
         encoder.model.save_pretrained(folder)
         _tokenizer(source.location).save_pretrained(folder)  # a new one: one in use stores its truncation
 
@@ -117,16 +118,17 @@ def depth(location: str) -> int:
     try:
         return int(AutoConfig.from_pretrained(location).num_hidden_layers)
     except (OSError, ValueError) as error:
-        raise _not_loaded(location, error) from error
+        raise not_loaded(location, error) from error
 
 
 def _resolved(source: EncoderSource) -> tuple[str, Layers, LongTexts, Device]:
     """Layers as numbers and an available device: the key of the cache of loaded encoders."""
     layers = resolved_layers(source.layer, depth(source.location), source.location)
-    return source.location, layers, source.long_texts, _device(source.device)
+    return source.location, layers, source.long_texts, available(source.device)
 
 
-def _device(device: Device) -> Device:
+def available(device: Device) -> Device:
+    """The device itself, that of this machine for ``auto``. Raises RewardError where there is none."""
     import torch
 
     if device == "auto":
@@ -141,11 +143,11 @@ def _read(location: str, layers: Layers, long_texts: LongTexts, device: Device) 
     from transformers import AutoModel
 
     try:
-        with _quiet():
+        with quiet():
             tokenizer = _tokenizer(location)
             model, report = AutoModel.from_pretrained(location, output_loading_info=True, dtype=torch.float32)
     except (OSError, ValueError) as error:
-        raise _not_loaded(location, error) from error
+        raise not_loaded(location, error) from error
     missing = [key for key in report["missing_keys"] if not key.startswith("pooler.")]  # the pooler is not used
     if missing:
         raise RewardError(
@@ -156,7 +158,7 @@ def _read(location: str, layers: Layers, long_texts: LongTexts, device: Device) 
             f"encoder {location!r}: its tokenizer cannot split long texts into windows; give an encoder with a "
             "fast tokenizer"
         )
-    digest = _digest(model, tokenizer, frozenset(report["missing_keys"]))
+    digest = digest_of(model, tokenizer, frozenset(report["missing_keys"]))
     with torch.no_grad():
         for name in report["missing_keys"]:
             model.get_parameter(name).zero_()  # unused; random numbers would make every save another one
@@ -180,25 +182,28 @@ def _tokenizer(location: str) -> Any:
     return AutoTokenizer.from_pretrained(location)
 
 
-def _not_loaded(location: str, error: Exception) -> RewardError:
-    if Path(location).is_dir():
-        return RewardError(f"encoder {location!r}: this directory cannot be loaded ({error})")
+def not_loaded(location: str, error: Exception, what: str = "encoder") -> RewardError:
+    """The error of a location that transformers cannot load."""
+    if Path(location).exists():
+        return RewardError(f"{what} {location!r}: this directory cannot be loaded ({error})")
     reason = " ".join(str(error).split())  # transformers writes several lines
-    return EncoderMissing(f"encoder missing: {location!r} cannot be loaded ({reason})")
+    return EncoderMissing(f"{what} missing: {location!r} cannot be loaded ({reason})")
 
 
-def _digest(model: Any, tokenizer: Any, random: frozenset[str]) -> str:
-    """A hash of the loaded weights and the tokenizer: the same from every file format."""
+def digest_of(model: Any, tokenizer: Any, random: frozenset[str] = frozenset()) -> str:
+    """A hash of the loaded weights but those in ``random``, and of the tokenizer: the same from every file format."""
+    import torch
+
     content = hashlib.sha256(tokenizer.backend_tokenizer.to_str().encode())
     for name, weight in sorted(model.state_dict().items()):
         if name not in random:
             content.update(name.encode())
-            content.update(weight.contiguous().numpy())
+            content.update(weight.contiguous().view(-1).view(torch.uint8).numpy())  # numpy has no bfloat16
     return content.hexdigest()[:12]
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Load without progress bars and reports; missing weights are reported here, as errors."""
     from transformers.utils import logging
 

@@ -77,7 +77,8 @@ class Windows:
 
 def positions(config: Any, tokenizer: Any) -> int | None:
     """How many tokens, special ones included, an encoder reads at once; None without a limit."""
-    available = getattr(config, "max_position_embeddings", None) or UNLIMITED
+    stated = (getattr(config, f"max_{side}position_embeddings", None) for side in ("", "encoder_"))
+    available = next(filter(None, stated), UNLIMITED)
     if config.model_type in ("roberta", "xlm-roberta", "camembert"):
         available -= config.pad_token_id + 1  # their positions start after the padding's
     limit = min(tokenizer.model_max_length, available)

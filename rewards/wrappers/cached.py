@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 
 import numpy as np
 from annotated_types import Ge
@@ -66,7 +66,7 @@ class Cached(Wrapper):
             raise RewardError(f"cached: file={self.file!r}: its folder does not exist; create it first")
         super().__post_init__()
         self._kept: OrderedDict[bytes, float] = OrderedDict()
-        self._store: Store | None = None
+        self._store: Store[float] | None = None
         self._prefix: str | None = None
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
@@ -123,44 +123,50 @@ class Cached(Wrapper):
         while len(self._kept) > self.size:
             self._kept.popitem(last=False)
 
-    def _open(self) -> Store:
+    def _open(self) -> Store[float]:
         """The file, opened by this process: an SQLite connection must not be used after a fork."""
         if self._store is None or self._store.process != os.getpid():
             assert self.file is not None
-            self._store = Store(self.file, self.size)
+            self._store = Store[float](self.file, self.size)
         return self._store
 
 
-class Store:
-    """An SQLite file, key -> score, that drops the oldest entries when it holds more than ``size``.
+Kept = TypeVar("Kept")
 
-    Safe if a process is killed or several write. Raises RewardError for a file that is no database or cannot be used.
+
+class Store(Generic[Kept]):
+    """An SQLite file, key -> score or text, that drops the oldest entries when it holds more than ``size``.
+
+    Safe if a process is killed or several write. ``table``: of these values; ``owner``: the reward in messages. Raises
+    RewardError for a file that is no database or cannot be used.
     """
 
-    def __init__(self, file: str, size: int) -> None:
+    def __init__(self, file: str, size: int, table: str = "scores", owner: str = "cached") -> None:
         self.file, self.size, self.process = file, size, os.getpid()
+        self.table, self.owner = table, owner
         with self._reported():
             self.connection = sqlite3.connect(file, timeout=BUSY, check_same_thread=False)
             self.connection.execute("PRAGMA journal_mode=WAL")  # readers do not wait for a writer
             self.connection.execute("PRAGMA synchronous=NORMAL")
-            self.connection.execute("CREATE TABLE IF NOT EXISTS scores (key BLOB UNIQUE, score REAL NOT NULL)")
+            self.connection.execute(f"CREATE TABLE IF NOT EXISTS {table} (key BLOB UNIQUE, score NOT NULL)")
 
-    def get(self, keys: list[bytes]) -> dict[bytes, float]:
-        """The scores of those keys that the file holds."""
-        scores: dict[bytes, float] = {}
+    def get(self, keys: list[bytes]) -> dict[bytes, Kept]:
+        """The values of those keys that the file holds."""
+        scores: dict[bytes, Kept] = {}
         for start in range(0, len(keys), KEYS):
             some = keys[start : start + KEYS]
-            query = f"SELECT key, score FROM scores WHERE key IN ({','.join('?' * len(some))})"
+            query = f"SELECT key, score FROM {self.table} WHERE key IN ({','.join('?' * len(some))})"
             with self._reported():
                 scores |= dict(self.connection.execute(query, some).fetchall())
         return scores
 
-    def put(self, scores: dict[bytes, float]) -> None:
-        """Add all scores or none; an existing key keeps its score."""
+    def put(self, scores: dict[bytes, Kept]) -> None:
+        """Add all values or none; an existing key keeps its value."""
+        table = self.table
         with self._reported(), self.connection:  # one transaction
-            self.connection.executemany("INSERT OR IGNORE INTO scores VALUES (?, ?)", scores.items())
-            (held,) = self.connection.execute("SELECT COUNT(*) FROM scores").fetchone()
-            oldest = "DELETE FROM scores WHERE rowid IN (SELECT rowid FROM scores ORDER BY rowid LIMIT ?)"
+            self.connection.executemany(f"INSERT OR IGNORE INTO {table} VALUES (?, ?)", scores.items())
+            (held,) = self.connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()
+            oldest = f"DELETE FROM {table} WHERE rowid IN (SELECT rowid FROM {table} ORDER BY rowid LIMIT ?)"
             self.connection.execute(oldest, [max(0, held - self.size)])
 
     @contextmanager
@@ -169,5 +175,5 @@ class Store:
             yield
         except sqlite3.DatabaseError as error:
             raise RewardError(
-                f"cached: file={self.file!r} cannot be used ({error}); remove it or name another"
+                f"{self.owner}: file={self.file!r} cannot be used ({error}); remove it or name another"
             ) from error

@@ -94,7 +94,7 @@ class Cosine:
 
 @dataclass(frozen=True)
 class MatrixLayout:
-    """The picture of a matrix of cosines or matches, whose cells begin at ``left`` and ``top``."""
+    """The picture of a matrix of cosines, matches or other values, whose cells begin at ``left`` and ``top``."""
 
     width: float
     height: float
@@ -117,7 +117,8 @@ def matrix_layout(explanation: Explanation) -> MatrixLayout:
         place = left + column * CELL, top + row * CELL
         cells.append(Cosine(row, column, *place, float(value), min(abs(float(value)), 1.0), best))
     width, height = max(440.0, left + columns * CELL + top), top + rows * CELL + MARGIN
-    return MatrixLayout(width, height, left, top, cosines and max(rows, columns) <= NUMBERED, tuple(cells))
+    numbered = explanation.form != "matches"
+    return MatrixLayout(width, height, left, top, numbered and max(rows, columns) <= NUMBERED, tuple(cells))
 
 
 def flow_layout(explanation: Explanation) -> FlowLayout:

@@ -63,8 +63,20 @@ CONTEXTUAL = (
     "moverscore",
     *(f"{name}(direction={way})" for name in ("bertscore", "trwmd", "twmd") for way in ("precision", "recall", "f1")),
 )
-# Another reward's scores, those of judged examples, or a matter of length alone
-NO_ROW = {"weighted", "cleaned", "cached", "limited", "learned", "bleu-neighbors", "length"}
+# Another reward's scores, those of judged examples, what a model says, or a matter of length alone
+NO_ROW = {
+    "likelihood",
+    "entailment",
+    "reward-model",
+    "judge",
+    "weighted",
+    "cleaned",
+    "cached",
+    "limited",
+    "learned",
+    "bleu-neighbors",
+    "length",
+}
 
 
 def relation(score: float, summary: float) -> str:

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import headed
+from judge_server import steady
+
 import rewards
 from rewards.embedding.rescaling import RescalingBaseline, add_baseline
 
@@ -198,6 +201,51 @@ def _learned(name: str, made: Files) -> Case:
     )
 
 
+def _likelihood(name: str, made: Files) -> Case:
+    needed = {"model": _model(made, "causal"), "given": "reference"}
+    others = {"model": _model(made, "gpt2"), "given": "source", "of": "both", "norm": "sum", "prompt": "{given}."}
+    others |= {"chat": True, "long_texts": "truncate", "dtype": "bfloat16"}
+    return Case(others, needed=needed, same={"device": "cpu"}, low=rewards.load(name, **needed).floor)  # type: ignore[attr-defined]
+
+
+def _entailment(name: str, made: Files) -> Case:
+    needed = {"model": _model(made, "classifier"), "given": "reference"}
+    others = {"model": _model(made, "other-classifier"), "given": "source", "premise": "windows", "score": "difference"}
+    others |= {"aggregate": "min", "language": "de", "long_texts": "truncate", "dtype": "bfloat16"}
+    return Case(others, needed=needed, same={"device": "cpu"})
+
+
+def _reward_model(name: str, made: Files) -> Case:
+    needed = {"model": _model(made, "chat"), "given": "reference", "floor": -99}
+    others = {"model": _model(made, "scalar"), "given": "source", "form": "pair", "prompt": "{given}.", "floor": -98}
+    others |= {"long_texts": "truncate", "dtype": "bfloat16"}
+    return Case(others, needed=needed, same={"device": "cpu"}, low=-99, high=99)
+
+
+def _model(made: Files, kind: str) -> str:
+    """A tiny model with a head, made once."""
+    folder = made.folder / f"model-{kind}"
+    if not folder.exists():
+        {
+            "causal": headed.causal,
+            "gpt2": lambda place: headed.causal(place, "gpt2"),
+            "classifier": headed.classifier,
+            "other-classifier": lambda place: headed.classifier(place, (*headed.LABELS, "other")),
+            "scalar": lambda place: headed.classifier(place, ("score",)),
+            "chat": headed.chat_reward_model,
+        }[kind](folder)
+    return str(folder)
+
+
+def _judge(name: str, made: Files) -> Case:
+    others = {"model": "large", "criterion": "fluency", "scale": "1-4", "given": "source", "prompt": "{candidate}"}
+    others |= {"window": 7, "draws": 2, "temperature": 0.5, "max_tokens": 9}
+    same = {"endpoint": "http://127.0.0.1:1/v1", "file": str(made.folder / "answers.sqlite"), "concurrency": 2}
+    same |= {"timeout": 5, "retries": 1, "limit": 10_000, "price": "1/2", "key": "NO_KEY"}
+    needed = {"endpoint": steady(), "model": "small", "given": "reference"}
+    return Case(others, needed=needed, same=same, low=1, high=5)
+
+
 def _weighted(name: str, made: Files) -> Case:
     movers = {"name": "sms", "vectors": made.vectors}
     return Case({"parts": [["rouge-l", 0.5], [movers, 0.4]]}, needed={"parts": [["rouge-l", 0.5], [movers, 0.5]]})
@@ -232,6 +280,10 @@ CASES: dict[str, Callable[[str, Files], Case]] = {
     **dict.fromkeys(OWN, _contextual),
     "bleu-neighbors": _neighbors,
     "learned": _learned,
+    "likelihood": _likelihood,
+    "entailment": _entailment,
+    "reward-model": _reward_model,
+    "judge": _judge,
     "weighted": _weighted,
     "length": _length,
     "repetition": lambda *_: Case({"n": 2}, compares=False),

@@ -1,0 +1,1 @@
+"""Rewards that are models: likelihood, entailment, a reward model, a model on a server that judges."""

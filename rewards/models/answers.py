@@ -1,0 +1,210 @@
+"""What a judge answers: as numbers of a scale, drawn until they are clear, kept in memory and in a file."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from annotated_types import Ge, Gt
+
+from rewards.errors import RewardError
+from rewards.models.server import Refused, Server, Spent
+from rewards.text.cleaning import clean
+from rewards.wrappers.cached import Store, content_key
+
+TOP = 20  # tokens whose probabilities are asked for
+NUMBER = re.compile(r"\W*(?:[^\W\d]+\s*[:=]\s*\W*)?(-?\d+(?:\.\d+)?)(?:\s*(?:/|out of)\s*(\d+))?\W*")
+
+
+@dataclass(kw_only=True)
+class AskingOptions:
+    """Options of what is asked of a server."""
+
+    endpoint: str
+    """the address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1"""
+    model: str
+    """the model, as the server names it; the signature names it, not the server"""
+    scale: str = "1-5"
+    """the lowest and the highest number; only those of one digit have probabilities"""
+    draws: Annotated[int, Ge(1)] = 5
+    """answers whose mean is the score, where the server returns no probabilities"""
+    temperature: Annotated[float, Ge(0)] = 1.0
+    """of these answers"""
+    max_tokens: Annotated[int, Ge(1)] = 8
+    """tokens of an answer; more for a model that thinks first"""
+    file: str | None = None
+    """an SQLite file that keeps the answers, so that a run that goes on asks nothing twice; none: memory only"""
+    concurrency: Annotated[int, Ge(1)] = 8
+    """requests at a time"""
+    timeout: Annotated[float, Gt(0)] = 60.0
+    """seconds to wait for an answer"""
+    retries: Annotated[int, Ge(0)] = 5
+    """how often a request that failed is repeated, after waits that double"""
+    limit: Annotated[int, Ge(1)] | None = None
+    """the most requests of this process; above it, an error"""
+    price: str | None = None
+    """the price of a million tokens read / written, such as 0.15/0.6, for the line that says what was spent"""
+    key: str = "OPENAI_API_KEY"
+    """the environment variable that holds the key, if the server needs one"""
+
+    def __post_init__(self) -> None:
+        host = re.fullmatch(r"https?://([^/?#\s]+)[^?#\s]*", self.endpoint)
+        if host is None or "@" in host[1]:
+            raise RewardError("judge: endpoint must be an address without a password, http://HOST:PORT/v1")
+        if not re.fullmatch(r"[A-Za-z_]\w*", self.key) or self.key.startswith("sk"):
+            raise RewardError(
+                "judge: key must be the name of an environment variable, such as OPENAI_API_KEY, not a key"
+            )
+        if self.file is not None and not Path(self.file).absolute().parent.is_dir():
+            raise RewardError(f"judge: file={self.file!r}: its folder does not exist; create it first")
+        self.ends()
+        self.prices()
+
+    def ends(self) -> tuple[int, int]:
+        """The lowest and the highest number of the scale. Raises RewardError."""
+        ends = re.fullmatch(r"(-?\d{1,9})-(-?\d{1,9})", self.scale)
+        if ends is None or int(ends[1]) >= int(ends[2]):
+            raise RewardError(f"judge: scale={self.scale!r} is not LOW-HIGH; write 1-5 for instance")
+        return int(ends[1]), int(ends[2])
+
+    def prices(self) -> tuple[float, float] | None:
+        """Of a million tokens read and written. Raises RewardError."""
+        if self.price is None:
+            return None
+        read = re.fullmatch(r"(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)", self.price)
+        if read is None:
+            raise RewardError(f"judge: price={self.price!r} is not READ/WRITTEN; write 0.15/0.6 for instance")
+        return float(read[1]), float(read[2])
+
+
+class Judged(NamedTuple):
+    """A number, NaN where there is none for a ``reason``; the probabilities of the scale, or ``drawn`` numbers."""
+
+    number: float
+    shares: Sequence[float] | None = None
+    drawn: Sequence[float] = ()
+    reason: str = ""
+
+
+class Answers:
+    """The answers of a model to questions; each is asked once."""
+
+    def __init__(self, options: AskingOptions) -> None:
+        self.options = options
+        limits = (options.concurrency, options.timeout, options.retries, options.limit)
+        spent = Spent(prices=options.prices())
+        self.server = Server(f"judge {options.model}", options.endpoint, options.key, *limits, spent)
+        self._kept: dict[bytes, dict[str, Any]] = {}  # text and shares
+        self._store: Store[str] | None = None
+        self._asks_for_tokens = True
+
+    def judged(self, prompts: Sequence[str]) -> dict[str, Judged]:
+        """The number of each question. Raises as ``Server.answers``, and says how many answers are there."""
+        refused = self._ask(dict.fromkeys(prompts, 1))
+        unclear = [p for p in prompts if p not in refused and self._answers(p)[0]["shares"] is None]
+        refused |= self._ask(dict.fromkeys(unclear, self.options.draws))
+        return {prompt: self._judged(self._answers(prompt), refused.get(prompt)) for prompt in prompts}
+
+    def _judged(self, answers: Sequence[Mapping[str, Any]], refused: Refused | None) -> Judged:
+        low, high = self.options.ends()
+        if not answers:
+            return Judged(math.nan, reason=str(refused))
+        if (shares := answers[0]["shares"]) is not None:
+            return Judged(float(np.dot(shares, range(low, high + 1))), shares)
+        numbers = [number for answer in answers if (number := number_in(answer["text"], low, high)) is not None]
+        said = " ".join(answers[0]["text"].split())[:60]
+        reason = "" if numbers else f"the judge answered {said!r}, not a number from {low} to {high}"
+        return Judged(float(np.mean(numbers)) if numbers else math.nan, None, numbers, reason)
+
+    def _ask(self, draws: Mapping[str, int]) -> dict[str, Refused]:
+        """Have so many answers to each question, and return those that the server refused."""
+        keys = {self._key(prompt, draw): prompt for prompt, count in draws.items() for draw in range(count)}
+        missing = [key for key in keys if key not in self._kept]
+        if self.options.file is not None and missing:
+            found = {key: json.loads(text) for key, text in self._open(self.options.file).get(missing).items()}
+            self.server.spent.from_file += len(found)
+            self._kept |= found
+        asked = {key: keys[key] for key in missing if key not in self._kept}
+        refused = self._asked(asked)
+        if len(refused) == len(asked) > 1 and not self.server.spent.answered:
+            why = next(iter(refused.values()))
+            raise RewardError(f"judge: endpoint={self.options.endpoint!r}: no question was answered: {why}")
+        return {keys[key]: error for key, error in refused.items()}
+
+    def _asked(self, prompts: Mapping[bytes, str]) -> dict[bytes, Refused]:
+        """Ask the server, at first one question alone, which tells whether it is there and has probabilities."""
+        refused: dict[bytes, Refused] = {}
+        try:
+            if prompts and not self.server.spent.answered:
+                first, asks = next(iter(prompts)), self._asks_for_tokens
+                refused = self._sent({first: prompts[first]})
+                if refused and asks:  # some servers refuse a question for asking for them
+                    self._asks_for_tokens = False
+                    refused = self._sent({first: prompts[first]})
+            others = {key: prompt for key, prompt in prompts.items() if key not in self._kept and key not in refused}
+            return refused | self._sent(others)
+        except RewardError as error:
+            done = sum(key in self._kept for key in prompts)
+            where = f"in {self.options.file}" if self.options.file else "in memory alone, as no file= is given"
+            raise type(error)(f"{error}; {done} of {len(prompts)} answers are there, {where}") from None
+
+    def _sent(self, prompts: Mapping[bytes, str]) -> dict[bytes, Refused]:
+        options = self.options
+        body: dict[str, Any] = {"model": options.model, "temperature": options.temperature}
+        body |= {"max_tokens": options.max_tokens}
+        body |= {"logprobs": True, "top_logprobs": TOP} if self._asks_for_tokens else {}
+        turns = {key: [{"role": "user", "content": prompt}] for key, prompt in prompts.items()}
+        return self.server.answers({key: {**body, "messages": turn} for key, turn in turns.items()}, self._keep)
+
+    def _keep(self, key: bytes, answer: Mapping[str, Any]) -> None:
+        """Called by one thread at a time, as soon as the answer is there."""
+        self._kept[key] = kept = {"text": answer["text"], "shares": shares_in(answer, *self.options.ends())}
+        if self.options.file is not None:
+            self._open(self.options.file).put({key: json.dumps(kept)})
+
+    def _answers(self, prompt: str) -> list[dict[str, Any]]:
+        keys = (self._key(prompt, draw) for draw in range(self.options.draws))
+        return [self._kept[key] for key in keys if key in self._kept]
+
+    def _key(self, prompt: str, draw: int) -> bytes:
+        options = self.options
+        asked = f"{options.scale} {options.temperature!r} {options.max_tokens} {draw}"
+        return content_key([options.model, asked, prompt])
+
+    def _open(self, file: str) -> Store[str]:
+        """The file, opened by this process: an SQLite connection must not be used after a fork."""
+        if self._store is None or self._store.process != os.getpid():
+            self._store = Store[str](file, 2**62, "answers", "judge")
+        return self._store
+
+
+def number_in(text: str, low: int, high: int) -> float | None:
+    """The number that an answer is, if it is on the scale: ``4``, ``**4**``, ``Score: 4``, ``4/5``."""
+    read = NUMBER.fullmatch(clean(text))
+    if read is None or (read[2] is not None and int(read[2]) != high):
+        return None
+    number = float(read[1])
+    return number if low <= number <= high else None
+
+
+def shares_in(answer: Mapping[str, Any], low: int, high: int) -> list[float] | None:
+    """The probabilities of the numbers of the scale at the token that is the answer; None where they are not known."""
+    number = number_in(answer["text"], low, high)
+    if number is None or low < 0 or high > 9:
+        return None
+    places = [place for place, token in enumerate(answer["tokens"]) if token.strip() == f"{number:g}"]
+    if not places:
+        return None
+    shares = dict.fromkeys(map(str, range(low, high + 1)), 0.0)
+    for token, log_prob in answer["top"][places[-1]]:
+        if token.strip() in shares:
+            shares[token.strip()] += math.exp(log_prob)
+    whole = sum(shares.values())
+    return [share / whole for share in shares.values()] if whole > 0 else None

@@ -1,0 +1,164 @@
+"""A language model on a server as a judge, asked for a number.
+
+G-Eval (Liu et al. 2023): the expectation over the numbers of the scale by the probabilities of their tokens where the
+server returns them, else the mean of several answers. A text may ask for a high number itself: read what wins.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import NDArray
+
+from rewards.models.answers import Answers, AskingOptions
+from rewards.models.loading import ranges
+from rewards.models.pairs import Given, Matrix, Pair, PairReward
+from rewards.models.prompts import check_prompt, prompt_hash, rendered
+from rewards.models.server import Spent
+from rewards.options import takes
+from rewards.scoring import Inputs, signature
+
+CRITERIA = {
+    "overall": "the overall quality of the summary",
+    "relevance": "the summary has what matters in the text, and nothing else",
+    "consistency": "the summary states only facts that the text states",
+    "coherence": "the sentences of the summary follow one another and make a whole",
+    "fluency": "the sentences of the summary are well formed and easy to read",
+}
+PROMPT = """You are given a text and a summary. Rate the summary.
+
+Criterion: {criterion}
+
+Text:
+{given}
+
+Summary:
+{candidate}
+
+Answer with one whole number from {low} (worst) to {high} (best), and with nothing else."""
+FIELDS = ("criterion", "given", "candidate", "low", "high")
+WORD = re.compile(r"\S+")
+
+
+@dataclass(kw_only=True)
+class JudgeOptions(AskingOptions):
+    """Options of judge."""
+
+    criterion: str = "overall"
+    """overall, relevance, consistency, coherence or fluency, or a criterion in words of your own"""
+    given: Given = "source"
+    """the text beside the summary: its article, or a reference"""
+    prompt: str | None = None
+    """the question, with {candidate} and any of {given}, {criterion}, {low}, {high}; none: PROMPT of the module"""
+    window: Annotated[int, Ge(1)] | None = None
+    """words of the given text in a question; about a longer one several are asked, whose windows overlap by a quarter,
+    and the best counts; none: all"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.prompt is not None:
+            check_prompt("judge", self.prompt, FIELDS, needed={"candidate"})
+
+
+@takes(JudgeOptions)
+def judge(options: JudgeOptions) -> Judge:
+    """A language model on an OpenAI-compatible server that rates a summary (G-Eval).
+
+    Range: the scale, by default 1 to 5. Reads no references unless given=reference.
+    """
+    return Judge(options)
+
+
+class Judge(PairReward):
+    """See ``judge``. ``spent``: what its requests of this process have cost, which is also printed at its end."""
+
+    name = "judge"
+
+    def __init__(self, options: JudgeOptions) -> None:
+        self.options = options
+        self.given = options.given
+        self.__setstate__(self.__dict__)
+
+    @property
+    def heading(self) -> str:
+        """`judge consistency MODEL`: the criterion and the model."""
+        named = self.options.criterion if self.options.criterion in CRITERIA else ""
+        return " ".join(word for word in (self.name, named, self.options.model) if word)
+
+    @property
+    def spent(self) -> Spent:
+        """Requests and tokens of this process."""
+        return self._answers.server.spent
+
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
+        """``(n,)`` float64, the best of several references; NaN where the text is empty, the judge's answers are no
+        numbers of the scale, or the server refuses the question. An empty candidate gets the lowest number, unasked.
+
+        Raises RewardError where the server cannot be used or the limit is reached. Answers are kept until then.
+        """
+        return self.best(inputs)
+
+    @property
+    def floor(self) -> float:
+        """The lowest number of the scale."""
+        return float(self.options.ends()[0])
+
+    @property
+    def signature(self) -> str:
+        """The model as the server names it, the hash of the question, the scale, and how answers are drawn."""
+        options, prompt = self.options, prompt_hash(self._prompt("{given}", "{candidate}"))
+        named = {"model": options.model, "given": options.given, "prompt": prompt, "scale": options.scale}
+        named |= {"window": str(options.window).lower(), "tokens": str(options.max_tokens)}
+        return signature(self.name, **named, draws=options.draws, temperature=repr(options.temperature))
+
+    def pair_scores(self, pairs: Sequence[Pair]) -> Sequence[float]:
+        """The best number of the windows of each pair."""
+        prompts = [self._prompts(pair) for pair in pairs]
+        judged = self._answers.judged(list(dict.fromkeys(prompt for of_pair in prompts for prompt in of_pair)))
+        scores = [float(np.fmax.reduce([judged[prompt].number for prompt in of_pair])) for of_pair in prompts]
+        for pair, of_pair, score in zip(pairs, prompts, scores, strict=True):
+            if math.isnan(score):
+                self._reasons[pair] = judged[of_pair[0]].reason
+        return scores
+
+    def pair_reason(self, pair: Pair) -> str | None:
+        """What the judge answered instead of a number."""
+        if pair not in self._reasons and not math.isnan(self.pair_scores([pair])[0]):
+            return None
+        return self._reasons[pair]
+
+    def matrix(self, pair: Pair) -> Matrix:
+        """The probability of each number of the scale, or its share of the answers, for the best window."""
+        judged = self._answers.judged(self._prompts(pair)).values()
+        best = max(judged, key=lambda one: -math.inf if math.isnan(one.number) else one.number)
+        low, high = self.options.ends()
+        scale = range(low, high + 1)
+        drawn = [round(number) for number in best.drawn]
+        shares = best.shares or [drawn.count(number) / len(drawn) for number in scale]
+        return Matrix(["the summary"], [str(number) for number in scale], np.array([shares]), "shares of the numbers")
+
+    def _prompts(self, pair: Pair) -> list[str]:
+        """A question for each window of the text."""
+        words = [word.span() for word in WORD.finditer(pair.given)]
+        cuts = ranges(len(words), self.options.window)
+        return [self._prompt(pair.given[words[start][0] : words[end - 1][1]], pair.candidate) for start, end in cuts]
+
+    def _prompt(self, given: str, candidate: str) -> str:
+        low, high = self.options.ends()
+        criterion = CRITERIA.get(self.options.criterion, self.options.criterion)
+        values = {"given": given, "candidate": candidate, "criterion": criterion, "low": low, "high": high}
+        return rendered(self.options.prompt or PROMPT, values)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if not key.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._answers = Answers(self.options)
+        self._reasons: dict[Pair, str] = {}

@@ -1,0 +1,209 @@
+"""Models with a head: loading, batches of similar length, texts in windows that a model can read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewards.encoding.encoder import Device
+from rewards.encoding.loading import LongTexts, available, digest_of, locate, not_loaded, quiet
+from rewards.encoding.windows import positions
+from rewards.errors import RewardError
+from rewards.scoring import library
+from rewards.text.chunks import encodable
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Head = Literal["language", "classes"]
+Encoded = Mapping[str, list[int]]  # what a tokenizer gives for a text
+TOKENS = {"cpu": 2048, "cuda": 32768}  # of a batch, padding counted
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedModel:
+    """A model in evaluation mode and its tokenizer; ``limit``: tokens that it reads at once, None: no limit."""
+
+    model: Any
+    tokenizer: Any
+    limit: int | None
+    name: str
+    device: Device
+
+    @property
+    def is_encoder_decoder(self) -> bool:
+        """Whether another network reads what is given."""
+        return bool(self.model.config.is_encoder_decoder)
+
+    @property
+    def room(self) -> tuple[int | None, int | None]:
+        """Tokens for what is given and for a text after it: all of an encoder and of a decoder, else 3/4 and 1/4."""
+        if self.limit is None or self.is_encoder_decoder:
+            return self.limit, getattr(self.model.config, "max_decoder_position_embeddings", self.limit)
+        return self.limit - self.limit // 4, self.limit // 4
+
+    def batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
+        """The numbers of rows of some ``lengths``, the short first, by batches of at most ``TOKENS`` tokens."""
+        batch: list[int] = []
+        for number in sorted(range(len(lengths)), key=lengths.__getitem__):
+            if batch and (len(batch) + 1) * lengths[number] > TOKENS[self.device]:
+                yield batch
+                batch = []
+            batch.append(number)
+        if batch:
+            yield batch
+
+    def padded(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        """Ids and mask ``(rows, longest)``, int64, padded on the right, on the device."""
+        import torch
+
+        longest = max(map(len, rows))
+        pad = self.tokenizer.pad_token_id or 0
+        ids = torch.tensor([[*row, *[pad] * (longest - len(row))] for row in rows], device=self.device)
+        lengths = torch.tensor([len(row) for row in rows], device=self.device)
+        return ids, (torch.arange(longest, device=self.device) < lengths[:, None]).long()
+
+    def ids(self, texts: Sequence[str], special: bool) -> list[list[int]]:
+        """The token ids of each text, of any length; ``special``: with those that the tokenizer adds."""
+        rows: list[list[int]] = self.tokenizer(
+            [encodable(text) for text in texts], add_special_tokens=special, verbose=False
+        )["input_ids"]
+        return rows
+
+    def logits(self, encoded: Mapping[str, Sequence[Sequence[int]]]) -> NDArray[np.float32]:
+        """The numbers (n, classes) of a classifier for what its tokenizer gave for n texts. Raises RewardError."""
+        import torch
+
+        rows: list[Any] = [None] * len(encoded["input_ids"])
+        for batch in self.batches([len(ids) for ids in encoded["input_ids"]]):
+            chosen = {key: [values[number] for number in batch] for key, values in encoded.items()}
+            padded = self.tokenizer.pad(chosen, return_tensors="pt").to(self.device)
+            with torch.inference_mode():
+                found = self.model(**padded).logits.float().cpu().numpy()
+            for number, row in zip(batch, found, strict=True):
+                rows[number] = row
+        numbers = np.array(rows, dtype=np.float32).reshape(len(rows), self.model.config.num_labels)
+        if not np.isfinite(numbers).all():
+            raise RewardError(f"model {self.name}: its numbers are not finite; its weights are damaged")
+        return numbers
+
+    def windows(self, text: str, size: int | None) -> list[str]:
+        """The text, cut into windows of at most ``size`` tokens that overlap by a quarter if it is longer."""
+        text = encodable(text).strip()
+        if size is None:
+            return [text]
+        cut = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        spans = cut["offset_mapping"]
+        return [text[spans[start][0] : spans[end - 1][1]] for start, end in ranges(len(spans), size)] or [text]
+
+
+def ranges(count: int, size: int | None) -> list[tuple[int, int]]:
+    """Ranges of at most ``size`` items that cover ``count``, each a quarter of its size over the one before."""
+    if size is None or count <= size:
+        return [(0, count)] if count else []
+    step = max(1, size - size // 4)
+    return [(start, min(start + size, count)) for start in range(0, count - (size - step), step)]
+
+
+def fitted(
+    loaded: LoadedModel, text: str, limit: int | None, render: Callable[[str], Encoded], windows: bool
+) -> list[Encoded]:
+    """``render(window)`` for windows of ``text`` that fit into ``limit`` tokens, or for the first alone.
+
+    Raises RewardError where nothing of the text fits.
+    """
+    whole = render(text)
+    if limit is None or len(whole["input_ids"]) <= limit:
+        return [whole]
+    alone = len(render("")["input_ids"])
+    size = limit - alone
+    while size > 0:
+        rows = [render(window) for window in loaded.windows(text, size)]
+        if all(len(row["input_ids"]) <= limit for row in rows):  # a window's tokens are not always those of the text
+            return rows if windows else rows[:1]
+        size -= 1 + size // 16
+    raise RewardError(f"{loaded.name}: the prompt alone has {alone} tokens, and the model reads {limit} of it")
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """A model as written in options; ``head``: what it computes."""
+
+    location: str
+    head: Head
+    dtype: str
+    device: Device
+
+    @lru_cache(maxsize=4)  # noqa: B019 # a source is small, and is not changed
+    def load(self) -> LoadedModel:
+        """The model, loaded once per process.
+
+        Raises EncoderMissing where it cannot be loaded, RewardError for missing weights (they would be random) or a
+        tokenizer without positions.
+        """
+        import torch
+        import transformers
+
+        folder, more = self.location, {}
+        if folder.endswith(".gguf"):
+            folder, more = str(Path(folder).parent), {"gguf_file": Path(folder).name}
+        device = available(self.device)
+        try:
+            with quiet():
+                config = transformers.AutoConfig.from_pretrained(folder, **more)
+                tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **more)
+                model, report = self._kind(config.is_encoder_decoder).from_pretrained(
+                    folder, dtype=getattr(torch, self.dtype), output_loading_info=True, **more
+                )
+        except (OSError, ValueError, ImportError) as error:  # ImportError: of gguf
+            raise not_loaded(self.location, error, "model") from error
+        if report["missing_keys"]:
+            what = f"no weights for {min(report['missing_keys'])} and {len(report['missing_keys']) - 1} more"
+            raise RewardError(f"model {self.location!r}: {what}, which would be random; give a model trained for this")
+        if not tokenizer.is_fast:
+            raise RewardError(f"model {self.location!r}: it has no fast tokenizer, which knows positions; give another")
+        if tokenizer.pad_token_id is None:
+            tokenizer.pad_token = tokenizer.eos_token
+        model.config.pad_token_id = tokenizer.pad_token_id  # by which a classifier finds the last token
+        tokenizer.padding_side = "right"
+        name = f"{model.config.model_type}-{digest_of(model, tokenizer)}"
+        return LoadedModel(model.eval().to(device), tokenizer, positions(model.config, tokenizer), name, device)
+
+    def _kind(self, is_encoder_decoder: bool) -> Any:
+        import transformers
+
+        if self.head == "classes":
+            return transformers.AutoModelForSequenceClassification
+        return transformers.AutoModelForSeq2SeqLM if is_encoder_decoder else transformers.AutoModelForCausalLM
+
+
+@dataclass(kw_only=True)
+class ModelOptions:
+    """Options of rewards that load a model."""
+
+    model: str
+    """a directory that transformers wrote, a GGUF file, or a hub name"""
+    long_texts: LongTexts = "windows"
+    """a text longer than the model reads is read in overlapping windows, of which the best counts, or truncated"""
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    """the precision of the weights"""
+    device: Device = "auto"
+    """where the model runs"""
+
+    def source(self, head: Head) -> ModelSource:
+        """The model; its directory is checked and nothing is loaded. Raises as ``locate``."""
+        is_file = self.model.endswith(".gguf") and Path(self.model).expanduser().is_file()
+        location = str(Path(self.model).expanduser()) if is_file else locate(self.model, "model")
+        return ModelSource(location, head, self.dtype, self.device)
+
+
+def model_fields(loaded: LoadedModel, options: ModelOptions) -> dict[str, object]:
+    """The model for the signature: hash of weights and tokenizer, precision, how long texts are read, the library."""
+    window = "none" if loaded.limit is None else f"{options.long_texts}-{loaded.limit}"
+    return {"model": loaded.name, "dtype": options.dtype, "window": window, "library": library("transformers")}

@@ -1,0 +1,146 @@
+"""A reward model: a classifier of transformers with one number, as those that are trained on preferences have.
+
+Its number is not bounded, and means something only beside those of the same model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rewards.encoding.loading import shown
+from rewards.errors import RewardError
+from rewards.models.loading import Encoded, LoadedModel, ModelOptions, ModelSource, fitted, model_fields
+from rewards.models.pairs import Given, Matrix, Pair, PairReward
+from rewards.models.prompts import check_prompt, prompt_hash, rendered
+from rewards.options import takes
+from rewards.scoring import Inputs, signature
+from rewards.text.chunks import encodable
+from rewards.text.sentences import sentences
+
+
+@dataclass(kw_only=True)
+class RewardModelOptions(ModelOptions):
+    """Options of reward-model."""
+
+    given: Given = "source"
+    """the text that a candidate is an answer to: its article, or a reference"""
+    form: Literal["auto", "pair", "chat"] = "auto"
+    """the model reads a pair of texts, or the turns of its chat template; auto: chat where it has one"""
+    prompt: str = "{given}"
+    """the first text of a pair, or the user's turn, with {given} for the text"""
+    floor: float | None = None
+    """the score of an empty candidate; none: it is undefined, as the model has no lowest number"""
+
+    def __post_init__(self) -> None:
+        check_prompt("reward-model", self.prompt, {"given"}, needed={"given"})
+
+
+@takes(RewardModelOptions)
+def reward_model(options: RewardModelOptions) -> RewardModel:
+    """A reward model: the number that a model with a scalar head gives an article and its summary.
+
+    Range: not bounded. Reads no references unless given=reference.
+    """
+    return RewardModel(options)
+
+
+class RewardModel(PairReward):
+    """See ``reward_model``."""
+
+    name = "reward-model"
+
+    def __init__(self, options: RewardModelOptions) -> None:
+        self.options = options
+        self.given = options.given
+        self.model: ModelSource = options.source("classes")
+
+    @property
+    def heading(self) -> str:
+        """`reward-model NAME`: the model."""
+        return f"{self.name} {shown(self.model.location)}"
+
+    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
+        """``(n,)`` float64, the best of several references; NaN where there is nothing to be given, for a candidate
+        of more than 3/4 of what the model reads, and for an empty one unless ``floor`` is given.
+        """
+        return self.best(inputs)
+
+    @property
+    def floor(self) -> float | None:
+        """As the option says."""
+        return self.options.floor
+
+    @property
+    def signature(self) -> str:
+        """The model, the form and the hash of the prompt and of the chat template."""
+        loaded, options = self._loaded(), self.options
+        form = self._form(loaded)
+        template = str(loaded.tokenizer.chat_template) if form == "chat" else ""
+        named = {"given": options.given, "form": form, "prompt": prompt_hash(options.prompt + template)}
+        return signature(self.name, **model_fields(loaded, options), **named, floor=repr(options.floor))
+
+    def pair_scores(self, pairs: Sequence[Pair]) -> Sequence[float]:
+        """The number of the best window of each pair."""
+        loaded = self._loaded()
+        rows, owners = [], []
+        for number, pair in enumerate(pairs):
+            if self.pair_reason(pair) is None:
+                found = self._windows(loaded, pair)
+                rows += found
+                owners += [number] * len(found)
+        scores = [float("nan")] * len(pairs)
+        if rows:
+            numbers = loaded.logits({key: [row[key] for row in rows] for key in rows[0]})[:, 0]
+            for owner, value in zip(owners, numbers.tolist(), strict=True):
+                scores[owner] = value if scores[owner] != scores[owner] else max(scores[owner], value)
+        return scores
+
+    def pair_reason(self, pair: Pair) -> str | None:
+        """The candidate is longer than the model reads beside an article."""
+        loaded = self._loaded()
+        tokens = len(loaded.ids([pair.candidate], special=False)[0])
+        if loaded.limit is None or tokens <= loaded.limit - loaded.limit // 4:
+            return None
+        return f"it has {tokens} tokens, more than 3/4 of the {loaded.limit} that the model reads"
+
+    def matrix(self, pair: Pair) -> Matrix:
+        """By how much the number falls without each sentence of the candidate."""
+        parts = sentences(pair.candidate)
+        without = [" ".join(parts[:place] + parts[place + 1 :]) for place in range(len(parts))]
+        whole, *others = self.pair_scores([pair, *(pair._replace(candidate=text) for text in without)])
+        values = whole - np.array(others, dtype=np.float64)
+        return Matrix(parts, ["without it"], values[:, None], "by how much the score falls without a sentence")
+
+    def _loaded(self) -> LoadedModel:
+        """Raises RewardError for a model with another number of numbers."""
+        loaded = self.model.load()
+        if (count := loaded.model.config.num_labels) != 1:
+            fix = "entailment reads classes" if count > 1 else "give a model with a scalar head"
+            raise RewardError(f"reward-model: model={self.options.model!r} gives {count} numbers, not one; {fix}")
+        if self.options.form == "chat" and loaded.tokenizer.chat_template is None:
+            raise RewardError(f"reward-model: form=chat: {self.options.model!r} has no chat template; use form=pair")
+        return loaded
+
+    def _form(self, loaded: LoadedModel) -> str:
+        if self.options.form != "auto":
+            return self.options.form
+        return "pair" if loaded.tokenizer.chat_template is None else "chat"
+
+    def _windows(self, loaded: LoadedModel, pair: Pair) -> list[Encoded]:
+        """What the model reads, for each window of the text that is given."""
+        tokenizer, candidate = loaded.tokenizer, encodable(pair.candidate).strip()
+
+        def encoded(given: str) -> Encoded:
+            prompt = rendered(self.options.prompt, {"given": encodable(given).strip()})
+            if self._form(loaded) == "pair":
+                return dict(tokenizer(prompt, candidate, verbose=False))
+            turns: list[Any] = [{"role": "user", "content": prompt}, {"role": "assistant", "content": candidate}]
+            text = tokenizer.apply_chat_template(turns, tokenize=False)
+            return dict(tokenizer(text, add_special_tokens=False, verbose=False))
+
+        return fitted(loaded, pair.given, loaded.limit, encoded, self.options.long_texts == "windows")

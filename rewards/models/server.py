@@ -1,0 +1,210 @@
+"""Answers of a model on an OpenAI-compatible server: several requests at a time, repeated where that may help.
+
+What is asked goes to the endpoint alone: redirects are refused. The key is read from the environment when a request is
+sent, and stands in no signature, file, error or log.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from rewards.errors import RewardError, Unavailable
+
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds before a request is repeated; the wait doubles
+REPEATED = (408, 409, 425, 429)  # and every status from 500 on
+REFUSED = (400, 403, 413, 422)
+LARGEST = 2**24  # bytes of an answer
+SHOWN = 200  # characters of the server's message
+
+
+class Refused(RewardError):
+    """The server does not take this request, whenever it is sent."""
+
+
+@dataclass
+class Spent:
+    """What the requests of this process have cost."""
+
+    requests: int = 0
+    answered: int = 0
+    repeated: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    from_file: int = 0
+    prices: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        tokens = f"{self.prompt_tokens:,} + {self.completion_tokens:,} tokens"
+        cost = ""
+        if self.prices is not None:
+            paid = (self.prompt_tokens * self.prices[0] + self.completion_tokens * self.prices[1]) / 1e6
+            cost = f", {paid:.4f} at {self.prices[0]:g}/{self.prices[1]:g} a million"
+        kept = f"; {self.from_file:,} answers were kept from before" if self.from_file else ""
+        return f"{self.requests:,} requests, {self.repeated:,} of them repeated, {tokens}{cost}{kept}"
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        return None  # urllib then raises the status as an error
+
+
+@dataclass
+class Server:
+    """A server, called ``name`` in the line at the end of the process that says what was spent.
+
+    ``limit``: the most requests of this process, repeated ones counted; ``key``: the name of an environment variable.
+    """
+
+    name: str
+    endpoint: str
+    key: str
+    concurrency: int
+    timeout: float
+    retries: int
+    limit: int | None
+    spent: Spent = field(default_factory=Spent)
+
+    def __post_init__(self) -> None:
+        self.url = self.endpoint.rstrip("/").removesuffix("/chat/completions") + "/chat/completions"
+        self._lock, self._stopped = threading.Lock(), threading.Event()
+        self._opener = build_opener(_NoRedirect())
+
+    def answers(
+        self, bodies: Mapping[bytes, Mapping[str, Any]], keep: Callable[[bytes, dict[str, Any]], None]
+    ) -> dict[bytes, Refused]:
+        """Ask for an answer to each of ``bodies``, which ``keep`` takes at once, and return what was refused.
+
+        After an error that is no refusal nothing new is asked, what is being answered is still kept, and the error is
+        raised: RewardError, Unavailable for a server that does not answer.
+        """
+        self._stopped.clear()
+        refused: dict[bytes, Refused] = {}
+
+        def ask(key: bytes) -> None:
+            if self._stopped.is_set():
+                return
+            try:
+                answer = self.ask(bodies[key])
+            except Refused as error:
+                refused[key] = error
+                return
+            with self._lock:
+                self.spent.answered += 1
+                keep(key, answer)
+
+        with ThreadPoolExecutor(self.concurrency) as pool:
+            asked = [pool.submit(ask, key) for key in bodies]
+            try:
+                done, _ = wait(asked, return_when=FIRST_EXCEPTION)
+            finally:  # also an interrupt
+                if any(not one.done() or one.exception() for one in asked):
+                    self._stopped.set()
+                    pool.shutdown(cancel_futures=True)
+        for one in done:
+            one.result()
+        return refused
+
+    def ask(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to one request, repeated up to ``retries`` times after longer and longer waits."""
+        reason, wait = "", FIRST_WAIT
+        for attempt in range(self.retries + 1):
+            if attempt and self._stopped.wait(wait * random.uniform(0.5, 1.0)):
+                break
+            self._count(attempt)
+            wait = min(2 * wait, LONGEST_WAIT)
+            try:
+                return self._post(body)
+            except HTTPError as error:
+                reason = f"it answered {error.code}: {self._message(error)}"
+                if error.code in REFUSED:
+                    raise Refused(f"the server refused it ({reason})") from None
+                if error.code not in REPEATED and error.code < 500:
+                    fix = f"set the key in the environment variable {self.key}" if error.code == 401 else "check both"
+                    raise RewardError(
+                        f"judge: endpoint={self.endpoint!r}, model={body['model']!r}: {reason}; {fix}"
+                    ) from None
+                wait = max(wait, min(_seconds(error.headers.get("Retry-After")), LONGEST_WAIT))
+            except TimeoutError:
+                reason = f"it did not answer in {self.timeout:g} seconds"
+            except (OSError, HTTPException) as error:
+                is_late = isinstance(getattr(error, "reason", None), TimeoutError)
+                reason = (
+                    f"it did not answer in {self.timeout:g} seconds"
+                    if is_late
+                    else f"{getattr(error, 'reason', error)}"
+                )
+            except (ValueError, LookupError, TypeError, RecursionError):
+                reason = "it answered something other than a chat completion"
+        raise Unavailable(
+            f"judge: endpoint={self.endpoint!r}: {reason}, {self.retries + 1} times; see that the server runs, or give "
+            "a longer timeout= or more retries="
+        )
+
+    def _count(self, attempt: int) -> None:
+        with self._lock:
+            if self.limit is not None and self.spent.requests >= self.limit:
+                raise RewardError(f"judge: the limit of {self.limit} requests is used up; give a higher limit=")
+            if not self.spent.requests:
+                atexit.register(lambda: print(f"{self.name}: {self.spent}", file=sys.stderr))
+            self.spent.requests += 1
+            self.spent.repeated += attempt > 0
+
+    def _post(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The first choice of an answer: its text and the most probable tokens at each of its positions."""
+        headers = {"Content-Type": "application/json"}
+        if key := os.environ.get(self.key):
+            headers["Authorization"] = f"Bearer {key}"
+        deadline, content = time.monotonic() + self.timeout, b""
+        request = Request(self.url, json.dumps(body).encode(), headers)
+        with self._opener.open(request, timeout=self.timeout) as response:
+            while part := response.read1(2**16):
+                content += part
+                if time.monotonic() > deadline:
+                    raise TimeoutError
+                if len(content) > LARGEST:
+                    raise ValueError
+        answer = json.loads(content)
+        choice = answer["choices"][0]
+        positions = (choice.get("logprobs") or {}).get("content") or ()
+        top = [[(str(one["token"]), float(one["logprob"])) for one in place["top_logprobs"]] for place in positions]
+        usage = answer.get("usage") or {}
+        with self._lock:
+            self.spent.prompt_tokens += int(usage.get("prompt_tokens") or 0)
+            self.spent.completion_tokens += int(usage.get("completion_tokens") or 0)
+        tokens = [str(place["token"]) for place in positions]
+        return {"text": str(choice["message"]["content"] or ""), "tokens": tokens, "top": top}
+
+    def _message(self, error: HTTPError) -> str:
+        """What the server says of an error, on one line, without the key."""
+        try:
+            content = error.read(LARGEST).decode(errors="replace")
+        except OSError:
+            content = ""
+        try:
+            said = json.loads(content)["error"]
+            content = str(said["message"] if isinstance(said, dict) else said)
+        except (ValueError, LookupError, TypeError):
+            pass
+        key = os.environ.get(self.key)
+        shown = " ".join((content.replace(key, "***") if key else content).split())
+        return shown[:SHOWN] or str(error.reason)
+
+
+def _seconds(header: str | None) -> float:
+    try:
+        return max(0.0, float(header or 0))
+    except ValueError:  # a date
+        return 0.0

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from judge_server import serving
+
+import rewards
+from rewards.explain import explain
+from rewards.models import server as servers
+
+ARTICLE = "The mill burned down."
+TEXTS = ["A fire.", "A flood.", "A mill burned."]
+
+
+@pytest.fixture(autouse=True)
+def _no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(servers, "LONGEST_WAIT", 0.02)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+def judge(server, **options):
+    return rewards.load("judge", endpoint=server.endpoint, model="small", **options)
+
+
+def asked(reward, texts=TEXTS):
+    return reward(texts, sources=[ARTICLE] * len(texts))
+
+
+def test_the_score_is_the_expectation_over_the_scale() -> None:
+    """1 * .1 + 4 * .3 + 5 * .2 over .6: what is no number of the scale does not count, spaces do not matter."""
+    with serving(lambda *_: {"4": 0.3, " 5": 0.2, "1": 0.1, "good": 0.05, "9": 0.1}) as server:
+        reward = judge(server)
+        np.testing.assert_allclose(asked(reward), [(0.1 + 4 * 0.3 + 5 * 0.2) / 0.6] * 3)
+        explained = explain(reward, TEXTS[0], ARTICLE)
+        np.testing.assert_allclose(explained.values[0], np.array([0.1, 0, 0, 0.3, 0.2]) / 0.6)
+        assert len(server.bodies) == 3
+        assert server.bodies[0]["logprobs"] is True
+        assert server.bodies[0]["path"] == "/v1/chat/completions"
+        assert ARTICLE in server.prompts[0]
+        assert TEXTS[0] in server.prompts[0]
+        assert "from 1 (worst) to 5 (best)" in server.prompts[0]
+
+
+def test_without_probabilities_the_mean_of_several_answers_counts() -> None:
+    """A judge that changes its mind: 2, 3, 4, 4 and nonsense; what it once said, it has said."""
+    said = ["2", "**3**", "Score: 4", "4/5", "banana"]
+    with serving(lambda _, before: said[before % 5]) as server:
+        reward = judge(server, concurrency=1)
+        assert asked(reward, TEXTS[:1])[0] == pytest.approx((2 + 3 + 4 + 4) / 4)
+        assert asked(reward, TEXTS[:1])[0] == pytest.approx((2 + 3 + 4 + 4) / 4)
+        assert len(server.bodies) == 5
+        assert explain(reward, TEXTS[0], ARTICLE).values[0].tolist() == [0, 0.25, 0.25, 0.5, 0]
+
+
+@pytest.mark.parametrize("said", ["banana", "", "7", "between 2 and 4", "4/10", "4.5.1", "4 5"])
+def test_nonsense_is_undefined_with_what_was_said(said: str) -> None:
+    with serving(lambda *_: said) as server:
+        reward = judge(server, draws=2)
+        assert np.isnan(asked(reward, TEXTS[:1])[0])
+        assert reward.undefined(TEXTS[0], source=ARTICLE) == f"the judge answered {said!r}, not a number from 1 to 5"
+        assert len(server.bodies) == 2
+
+
+def test_numbers_of_several_digits_are_drawn_and_may_have_decimals() -> None:
+    with serving(lambda *_: {"80.5": 0.9, "8": 0.1}) as server:
+        assert asked(judge(server, scale="0-100", draws=2), TEXTS[:1])[0] == 80.5
+        assert len(server.bodies) == 2
+
+
+def test_an_empty_text_is_not_asked_about() -> None:
+    with serving(lambda *_: "4") as server:
+        reward = judge(server, scale="2-6")
+        scores = reward(["", "a"], sources=[ARTICLE, ""])
+        np.testing.assert_array_equal(scores, [2, np.nan])
+        assert reward.undefined("a", source="") == "its source is empty"
+        assert server.bodies == []
+
+
+def test_a_long_article_is_asked_about_in_windows() -> None:
+    with serving(lambda body, _: "5" if "w9" in body["messages"][0]["content"] else "2") as server:
+        reward = judge(server, window=4, draws=1, prompt="{given} | {candidate}")
+        assert reward(["x"], sources=[" ".join(f"w{place}" for place in range(10))])[0] == 5
+        assert sorted(server.prompts) == ["w0 w1 w2 w3 | x", "w3 w4 w5 w6 | x", "w6 w7 w8 w9 | x"]
+
+
+@pytest.mark.parametrize(
+    "fault", [(429, "slow down", {"Retry-After": "1"}), (503, "busy"), b"<html>", b'{"choices": []}']
+)
+def test_what_may_pass_is_tried_again(fault) -> None:
+    with serving(lambda _, before: fault if before < 2 else {"3": 1.0}) as server:
+        reward = judge(server, concurrency=1)
+        assert asked(reward, TEXTS[:1])[0] == 3
+        assert (reward.spent.requests, reward.spent.repeated) == (3, 2)
+
+
+def test_a_server_that_goes_away_loses_nothing(tmp_path: Path) -> None:
+    """After two answers it fails for ever: one error that says so, and the next run asks only for the third."""
+    file = str(tmp_path / "answers.sqlite")
+    with serving(lambda _, before: {"4": 1.0} if before < 2 else (500, "out of memory")) as server:
+        reward = judge(server, file=file, retries=2, concurrency=1)
+        with pytest.raises(
+            rewards.Unavailable, match=r"it answered 500: out of memory, 3 times.*2 of 3 answers are there"
+        ):
+            asked(reward)
+    with serving(lambda *_: {"2": 1.0}) as server:
+        assert asked(judge(server, file=file)).tolist() == [4, 4, 2]
+        assert len(server.bodies) == 1
+
+
+def test_a_server_that_does_not_answer_in_time() -> None:
+    late = pytest.raises(rewards.Unavailable, match=r"did not answer in 0.1 seconds, 2 times")
+    with serving(lambda *_: "3", delay=0.5) as server, late:
+        asked(judge(server, timeout=0.1, retries=1), TEXTS[:1])
+    with pytest.raises(rewards.Unavailable, match="Connection refused, 1 times"):
+        asked(judge(server, retries=0), TEXTS[:1])
+
+
+def test_a_budget_ends_with_one_line_and_keeps_what_it_bought(tmp_path: Path) -> None:
+    file = str(tmp_path / "answers.sqlite")
+    with serving(lambda *_: {"4": 1.0}) as server:
+        reward = judge(server, file=file, limit=2, concurrency=3)
+        with pytest.raises(rewards.RewardError, match=r"limit of 2 requests is used up.*2 of 3 answers are there"):
+            asked(reward)
+        again = judge(server, file=file, limit=2, price="10/100")
+        assert asked(again).tolist() == [4, 4, 4]
+        assert len(server.bodies) == 3
+        assert str(again.spent) == (
+            "1 requests, 0 of them repeated, 100 + 2 tokens, 0.0012 at 10/100 a million; "
+            "2 answers were kept from before"
+        )
+
+
+def test_requests_are_sent_at_the_same_time_but_not_more_than_asked() -> None:
+    with serving(lambda *_: {"4": 1.0}, delay=0.1) as server:
+        asked(judge(server, concurrency=3), [f"text {number}" for number in range(10)])
+        assert server.most == 3
+
+
+def test_a_server_without_log_probabilities_that_says_so() -> None:
+    reply = lambda body, _: (400, "logprobs is not supported") if "logprobs" in body else "3"  # noqa: E731
+    with serving(reply) as server:
+        assert asked(judge(server, draws=2)).tolist() == [3, 3, 3]
+        assert len(server.bodies) == 1 + 3 * 2
+
+
+def test_what_the_server_refuses_is_undefined_with_its_reason() -> None:
+    reply = lambda body, _: (400, "too long") if "flood" in body["messages"][0]["content"] else {"3": 1.0}  # noqa: E731
+    with serving(reply) as server:
+        reward = judge(server)
+        np.testing.assert_array_equal(asked(reward), [3, np.nan, 3])
+        assert reward.undefined(TEXTS[1], source=ARTICLE) == "the server refused it (it answered 400: too long)"
+    with (
+        serving(lambda *_: (422, "no such option")) as server,
+        pytest.raises(rewards.RewardError, match="no such option"),
+    ):
+        asked(judge(server))
+
+
+def test_the_key_goes_to_the_endpoint_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It stands in no signature, text, error or file, and a redirect is not followed."""
+    monkeypatch.setenv("MY_KEY", "secret-123")
+    with (
+        serving(lambda *_: {"4": 1.0}) as other,
+        serving(lambda *_: (307, "elsewhere", {"Location": other.endpoint})) as server,
+    ):
+        reward = judge(server, key="MY_KEY", file=str(tmp_path / "a.sqlite"))
+        with pytest.raises(rewards.RewardError, match="307"):
+            asked(reward)
+        assert server.headers[0]["Authorization"] == "Bearer secret-123"
+        assert other.bodies == []
+    with serving(lambda *_: (401, "the key secret-123 is wrong")) as server:
+        reward = judge(server, key="MY_KEY", file=str(tmp_path / "a.sqlite"))
+        with pytest.raises(rewards.RewardError, match=r"the key \*\*\* is wrong; set the key in .* MY_KEY"):
+            asked(reward)
+        assert len(server.bodies) == 1, "it is not tried again"
+    assert "secret" not in reward.signature + repr(reward) + str(pickle.dumps(reward))
+    assert all(b"secret" not in path.read_bytes() for path in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ("endpoint=localhost:8000", "endpoint must be an address"),
+        ("endpoint=http://me:pw@host/v1", "without a password"),
+        ("key=sk-123", "not a key"),
+        ("scale=5-1", "not LOW-HIGH"),
+        ("scale=good", "not LOW-HIGH"),
+        ("price=3", "not READ/WRITTEN"),
+        ("prompt=Rate", r"no \{candidate\}"),
+        ("file=/nowhere/a.sqlite", "its folder does not exist"),
+    ],
+)
+def test_wrong_options_are_errors_before_anything_is_asked(options: str, part: str) -> None:
+    endpoint = "" if options.startswith("endpoint") else "endpoint=http://127.0.0.1:1/v1, "
+    with pytest.raises(rewards.RewardError, match=part) as raised:
+        rewards.check_spec(f"judge({endpoint}model=m, {options})")
+    assert "123" not in str(raised.value)
+    assert "pw" not in str(raised.value)
+
+
+RUN = """
+import sys, rewards
+reward = rewards.load("judge", endpoint=sys.argv[1], model="small", file=sys.argv[2], concurrency=2)
+texts = [f"text {number}" for number in range(12)]
+print(reward(texts, sources=["an article"] * 12).tolist())
+"""
+
+
+def test_a_run_that_is_killed_asks_nothing_twice(tmp_path: Path) -> None:
+    """Killed after some answers: those are in the file, and only what was being asked then is asked again."""
+    reply = lambda body, before: {str(1 + len(body["messages"][0]["content"]) % 5): 1.0}  # noqa: E731
+    with serving(reply, delay=0.1) as server:
+        command = [sys.executable, "-c", RUN, server.endpoint, str(tmp_path / "kept.sqlite")]
+        environment = {**os.environ, "PYTHONPATH": str(Path(rewards.__file__).parents[1])}
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while len(server.bodies) < 6:
+            assert process.poll() is None, process.stderr and process.stderr.read()
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert len(json.loads(ended.stdout)) == 12
+        assert 12 <= len(server.prompts) <= 12 + 2, "at most the two that were on their way"
+        assert "answers were kept from before" in ended.stderr
+        assert ended.stderr.count("\n") == 1
