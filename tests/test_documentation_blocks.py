@@ -120,9 +120,12 @@ def test_a_block_that_is_not_run_says_why():
 
 
 def run(code: list[Block]) -> None:
+    names = {"smollm2"} if any("--pretrained smollm2" in block.code for block in code) else set()
     if any("grpo.py" in block.code for block in code):
         pytest.importorskip("trl")
-        save_tiny_model(Path("tiny"), Path("articles.csv").read_text().split())
+        names.add("tiny")
+    for name in names:
+        save_tiny_model(Path(name), Path("articles.csv").read_text().split())
     for block in code:
         if block.mark == "file":
             Path(block.about).write_text(adapted(block))
