@@ -9,8 +9,11 @@ import json
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
 
 from rewards.encoding.encoder import Encoder
 from rewards.errors import DAMAGED, RewardError
@@ -20,10 +23,27 @@ PER_CALL = "references"  # the value of ``idf`` that is no file
 
 @dataclass(frozen=True)
 class CorpusMean:
-    """A mean ``(D,)`` of token vectors, and the hash of its texts."""
+    """A mean ``(D,)`` of token vectors, the hash of its texts, and the encoder, layer and special tokens it is for."""
 
     mean: list[float]
     texts: str
+    encoder: str
+    layer: str
+    special: str
+
+    def save(self, path: str | Path) -> None:
+        """Write the fields as ``.npz``."""
+        with Path(path).open("wb") as file:  # an open file, because numpy would add an ending to a bare name
+            np.savez(file, **asdict(self))
+
+    @classmethod
+    def load(cls, path: str) -> CorpusMean:
+        """Read what ``save`` wrote. Raises RewardError where the file holds something else."""
+        try:
+            with np.load(path, allow_pickle=False) as saved:
+                return cls(**{field.name: saved[field.name].tolist() for field in fields(cls)})
+        except (*DAMAGED, KeyError, ValueError, TypeError, BadZipFile) as error:
+            raise RewardError(f"{path}: not a saved mean ({error}); fit and save it again") from error
 
 
 @dataclass(frozen=True)

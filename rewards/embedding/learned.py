@@ -41,8 +41,8 @@ class LearnedOptions(RescalingOptions):
     path: str
     """the folder that `rlsum fit-metric` wrote"""
     corpus: str | None = None
-    """texts, one a line (gzip too), for a metric trained with centering=batch: their mean replaces that of the batch,
-    so that a score does not depend on its neighbours"""
+    """texts, one a line (gzip too), or a saved mean (.npz), for a metric trained with centering=batch: their mean
+    replaces that of the batch, so that a score does not depend on its neighbours"""
     device: Device = "auto"
     """where the encoder runs"""
 

@@ -48,7 +48,7 @@ class FamilyOptions(EncoderOptions, RescalingOptions):
     special_tokens: SpecialTokens = "official"
     """which special tokens are compared; official: as the metric's own reference code does"""
     corpus: str | None = None
-    """texts, one a line (gzip too), for centering=corpus"""
+    """texts, one a line (gzip too), or a saved mean (.npz), for centering=corpus"""
 
     def space(self, official: KeptTokens = "first", idf: str | None = None) -> Space:
         """``official``: the special tokens that the reference code keeps."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from itertools import cycle
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
@@ -52,7 +53,7 @@ class Space:
         if corpus is not None and centering != "corpus":
             raise RewardError(f"corpus={corpus!r}: needs centering=corpus, not centering={centering}; leave it out")
         if corpus is not None:
-            statistics.check_file("corpus", corpus, "texts, one a line (.gz too)")
+            statistics.check_file("corpus", corpus, "texts, one a line (.gz too), or a saved mean (.npz)")
 
     def encode(self, texts: Sequence[str]) -> dict[str, EncodedTexts]:
         """Token vectors of all texts, each text once."""
@@ -94,6 +95,10 @@ class Space:
             raise RewardError(f"fit needs centering=corpus, not centering={self.centering}")
         self.fitted = self._fit_mean(texts)
 
+    def save_mean(self, path: str | Path) -> None:
+        """Write the fitted mean as ``.npz`` for ``corpus=``."""
+        self._mean().save(path)
+
     def _points(self, texts: Sequence[str], encoded: Mapping[str, EncodedTexts]) -> dict[str, Points]:
         # A list, not a set: in the official code a repeated text of the batch counts twice in its mean.
         usable = [text for text in texts if self.unscorable(encoded[text]) is None]
@@ -131,7 +136,14 @@ class Space:
         if self.fitted is None:
             if self.corpus is None:
                 raise RewardError("centering=corpus: no corpus mean yet; give corpus=FILE, or call fit(texts) first")
-            self.fitted = self._fit_mean(statistics.read_texts(self.corpus))
+            if not self.corpus.endswith(".npz"):
+                self.fitted = self._fit_mean(statistics.read_texts(self.corpus))
+                return self.fitted
+            saved, wanted = statistics.CorpusMean.load(self.corpus), self._belongs_to()
+            if (given := (saved.encoder, saved.layer, saved.special)) != wanted:
+                fitted, ours = ("{}, layer {}, special tokens {}".format(*parts) for parts in (given, wanted))
+                raise RewardError(f"corpus={self.corpus!r}: fitted on {fitted}, not on {ours}; fit it again")
+            self.fitted = saved
         return self.fitted
 
     def _fit_mean(self, texts: Sequence[str]) -> statistics.CorpusMean:
@@ -146,7 +158,11 @@ class Space:
         if not means:
             raise RewardError(f"corpus={self.corpus!r}: its texts have no token; give texts with words")
         mean = np.average(means, axis=0, weights=counts).tolist()
-        return statistics.CorpusMean(mean, statistics.digest(texts))
+        return statistics.CorpusMean(mean, statistics.digest(texts), *self._belongs_to())
+
+    def _belongs_to(self) -> tuple[str, str, str]:
+        encoder = self.source.load()
+        return encoder.name, str(encoder.layers), "all" if self.special == "matched" else self.special
 
 
 def token_mean(texts: Sequence[Tensor]) -> Tensor:

@@ -140,14 +140,22 @@ def test_batch_centering_shares_means_in_runs_of_32(tiny_encoder: Path) -> None:
     np.testing.assert_allclose(whole[32:], reward(candidates[32:], references[32:]), atol=1e-6)
 
 
-def test_corpus_mean_from_texts_and_from_a_file_of_them(tiny_encoder: Path, tmp_path: Path) -> None:
+def test_corpus_mean_from_texts_file_and_saved(tiny_encoder: Path, tmp_path: Path) -> None:
     texts = ["the cat runs", "a dog sleeps in the red garden ."]
     (tmp_path / "texts.txt").write_text("\n".join(texts) + "\n\n", encoding="utf-8")
     fitted = made(tiny_encoder, centering="corpus")
-    other = rewards.load("twmd", encoder=str(tiny_encoder), centering="corpus", corpus=str(tmp_path / "texts.txt"))
-    np.testing.assert_allclose(other(*PAIRS), fitted(*PAIRS), atol=1e-9)
-    assert other.signature == fitted.signature
+    fitted.space.save_mean(tmp_path / "mean.npz")
+    options = {"encoder": str(tiny_encoder), "centering": "corpus"}
+    for name in ("texts.txt", "mean.npz"):
+        other = rewards.load("twmd", **options, corpus=str(tmp_path / name))
+        np.testing.assert_allclose(other(*PAIRS), fitted(*PAIRS), atol=1e-9)
+        assert other.signature == fitted.signature
     assert made(tiny_encoder, centering="corpus").fit(["storm"]).signature != fitted.signature
+    with pytest.raises(rewards.RewardError, match="fit it again"):
+        rewards.load("twmd", **options, layer=1, corpus=str(tmp_path / "mean.npz"))(*PAIRS)
+    np.savez(tmp_path / "other.npz", mean=[1.0])
+    with pytest.raises(rewards.RewardError, match=r"other\.npz: not a saved mean"):
+        rewards.load("twmd", **options, corpus=str(tmp_path / "other.npz"))(*PAIRS)
 
 
 def test_corpus_centering_needs_its_mean(tiny_encoder: Path) -> None:
