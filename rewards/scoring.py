@@ -267,17 +267,30 @@ def references_of(name: str, inputs: Inputs) -> Sequence[Sequence[str]]:
     return references
 
 
+Scorable: TypeAlias = "tuple[int, str, list[str]]"  # a row, its candidate, the references that can be scored
+
+
+def scorable(name: str, inputs: Inputs, unscorable: Unscorable) -> tuple[NDArray[np.float64], list[Scorable]]:
+    """The scores ``(n,)`` so far, NaN or 0 (the floor), and what is left to score."""
+    import numpy as np
+
+    scores, left = np.full(len(inputs.candidates), np.nan), []
+    for row, (candidate, texts) in enumerate(zip(inputs.candidates, references_of(name, inputs), strict=True)):
+        usable = [text for text in texts if unscorable(text) is None]
+        if usable:
+            scores[row] = 0.0
+            if unscorable(candidate) is None:
+                left.append((row, candidate, usable))
+    return scores, left
+
+
 def score_items(
     name: str, inputs: Inputs, unscorable: Unscorable, best: Callable[[str, list[str]], float]
 ) -> NDArray[np.float64]:
     """One score a candidate, ``(n,)``: NaN, 0 (the floor), or ``best(candidate, references that can be scored)``."""
-    import numpy as np
-
-    scores = np.full(len(inputs.candidates), np.nan)
-    for row, (candidate, texts) in enumerate(zip(inputs.candidates, references_of(name, inputs), strict=True)):
-        usable = [text for text in texts if unscorable(text) is None]
-        if usable:
-            scores[row] = 0.0 if unscorable(candidate) is not None else best(candidate, usable)
+    scores, left = scorable(name, inputs, unscorable)
+    for row, candidate, usable in left:
+        scores[row] = best(candidate, usable)
     return scores
 
 

@@ -1,25 +1,29 @@
-"""ROUGE (Lin 2004), equal to ``rouge-score`` bit for bit, with faster common subsequences."""
+"""ROUGE (Lin 2004), equal to ``rouge-score`` bit for bit; many pairs are compared at once."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from itertools import chain
+from operator import or_
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rewards.lexical.numbered import Counts, Numbered, Numbers, common, sizes
+from rewards.lexical.subsequences import MOST, WORD, lcs_length, lcs_positions, many_positions, places
 from rewards.lexical.words import Tokenizer, TokenizerOption, ngrams, stemmer_for, stemming, tokenizer_of, tokenizing
 from rewards.options import takes
-from rewards.scoring import HEADED, Direction, DirectionOption, Inputs, ReferenceReward, library, score_items, signature
+from rewards.scoring import HEADED, Direction, DirectionOption, Inputs, ReferenceReward, library, scorable, signature
 from rewards.text import sentences as texts
 from rewards.text.languages import Code, Language, language_of, splitter_of
 from rewards.text.words import REMEMBERED, words
 
-Counts = NDArray[np.float64]
+BLOCK = 2**10  # items compared at once
+Tokens = Sequence[str]
 Split = Literal["auto", "lines"]
 Sentences = Sequence[tuple[str, ...]]
 
@@ -28,105 +32,77 @@ Sentences = Sequence[tuple[str, ...]]
 
 
 class PRF(NamedTuple):
-    """Precision, recall and their harmonic mean, each in [0, 1]."""
+    """Precision, recall and their harmonic mean of n pairs: (n,) float64 in [0, 1]."""
 
-    precision: float
-    recall: float
-    f1: float
-
-
-def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
-    """The length of the longest common subsequence; about 50 times as fast as the table in rouge-score."""
-    rows = [(0, (1 << len(first)) - 1), *_lcs_rows(_positions(first), len(first), second)]
-    return len(first) - rows[-1][1].bit_count()
+    precision: Counts
+    recall: Counts
+    f1: Counts
 
 
-def lcs_positions(first: Sequence[str], second: Sequence[str]) -> int:
-    """The positions in ``first`` of one longest common subsequence, as the bits of an integer.
-
-    If there are several, the one that rouge-score reads from its table, starting at the end: a match if the two words
-    are equal, else one word back in ``second`` if the table grew at this word of ``first``, else one back in ``first``.
-    """
-    positions = _positions(first)
-    if positions.keys().isdisjoint(second):
-        return 0
-    subsequence, reach = 0, (1 << len(first)) - 1
-    for equal, level in reversed(list(_lcs_rows(positions, len(first), second))):
-        last = 1 << ((equal | ~level) & reach).bit_length() >> 1  # the last position in reach that matches or grew
-        if not last:
-            break
-        if equal & last:
-            subsequence |= last
-        reach = last - 1 if equal & last else (last << 1) - 1
-    return subsequence
-
-
-def _positions(words: Sequence[str]) -> dict[str, int]:
-    """The positions of each word, as the bits of an integer."""
-    positions: dict[str, int] = {}
-    for position, word in enumerate(words):
-        positions[word] = positions.get(word, 0) | (1 << position)
-    return positions
-
-
-def _lcs_rows(positions: dict[str, int], length: int, second: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Per word of ``second``: its positions in ``first``, and the positions at which its row of the table is level.
-
-    Hyyro 2004 (bit-parallel LCS): a row of the table is one integer. Its zeros are where the length grows by one.
-    """
-    full = level = (1 << length) - 1
-    for word in second:
-        equal = positions.get(word, 0)
-        matched = level & equal
-        level = ((level + matched) | (level - matched)) & full
-        yield equal, level
-
-
-def prf(hits: int, candidate: int, reference: int) -> PRF:
+def prf(hits: Counts, candidate: Numbers, reference: Numbers) -> PRF:
     """Precision, recall and F1 of ``hits`` common units among those of both sides (each at least 1)."""
     precision, recall = hits / candidate, hits / reference
-    return PRF(precision, recall, 2 * precision * recall / (precision + recall) if hits else 0.0)
+    return PRF(precision, recall, 2 * precision * recall / np.where(hits > 0, precision + recall, 1))
 
 
-def rouge_l(candidate: Sequence[str], reference: Sequence[str]) -> PRF:
-    """ROUGE-L: one longest common subsequence over the whole texts, given as tokens."""
-    return prf(lcs_length(candidate, reference), len(candidate), len(reference))
+def rouge_l(candidates: Sequence[Tokens], references: Sequence[Tokens]) -> PRF:
+    """ROUGE-L of pairs: one longest common subsequence over the whole texts, given as tokens."""
+    hits = np.fromiter(map(lcs_length, candidates, references), float, len(candidates))
+    return prf(hits, sizes(candidates), sizes(references))
 
 
-def rouge_n(candidate: Sequence[str], reference: Sequence[str], n: int) -> PRF:
-    """ROUGE-N of tokens: clipped n-gram matches. A candidate shorter than ``n`` has no n-gram and scores 0."""
-    first, second = Counter(ngrams(candidate, n)), Counter(ngrams(reference, n))
-    return prf((first & second).total(), max(first.total(), 1), second.total())
+def rouge_n(candidates: Sequence[Tokens], references: Sequence[Tokens], n: int) -> PRF:
+    """ROUGE-N of pairs of tokens: clipped n-gram matches. A candidate shorter than ``n`` has none and scores 0."""
+    first, second = Numbered.of([*candidates, *references]).ngrams(n).split(len(candidates))
+    return prf(common(first, second, len(candidates)), first.lengths.clip(1), second.lengths)
 
 
-def rouge_lsum(candidate: Sentences, reference: Sentences) -> PRF:
-    """ROUGE-L summed over sentences, given as tokens (Lin 2004, section 3.2).
+def rouge_lsum(candidates: Sequence[Sentences], references: Sequence[Sentences]) -> PRF:
+    """ROUGE-L of pairs, summed over sentences, given as tokens (Lin 2004, section 3.2).
 
     A word of a reference sentence counts if it is in the common subsequence with any candidate sentence, but in total
     at most as often as in the candidate.
     """
-    united: Counter[str] = Counter()
-    for sentence, times in Counter(reference).items():  # repeated sentences add work only once
-        words = Counter(sentence[place] for place in _places(_union(sentence, set(candidate))))
-        united.update({word: times * count for word, count in words.items()})
-    available = Counter(chain.from_iterable(candidate))
-    return prf((united & available).total(), available.total(), sum(map(len, reference)))
+    pairs = list(zip(candidates, references, strict=True))
+    hits = np.fromiter((-1 if _fits(*pair) else _united_hits(*pair) for pair in pairs), float, len(pairs))
+    rows = np.flatnonzero(hits < 0)
+    if len(rows):
+        hits[rows] = _many_united_hits([candidates[row] for row in rows], [references[row] for row in rows])
+    totals = (np.array([sum(map(len, sentences)) for sentences in side]) for side in (candidates, references))
+    return prf(hits, *totals)
+
+
+def _fits(candidate: Sentences, reference: Sentences) -> bool:
+    return max(map(len, candidate)) <= MOST and max(map(len, reference)) <= WORD
+
+
+def _united_hits(candidate: Sentences, reference: Sentences) -> int:
+    """The hits of one pair with sentences of any length."""
+    united = Counter(sentence[place] for sentence in reference for place in places(_union(sentence, candidate)))
+    return (united & Counter(chain.from_iterable(candidate))).total()
+
+
+def _many_united_hits(candidates: Sequence[Sentences], references: Sequence[Sentences]) -> Counts:
+    """The hits of many pairs: every sentence of a reference with every one of its candidate, 64 words a step."""
+    cut, of_candidate, of_reference = sum(map(len, candidates)), sizes(candidates), sizes(references)
+    sentences = Numbered.of([*chain(*candidates), *chain(*references)])
+    ours, theirs = sentences.split(cut)
+    text = np.repeat(np.arange(len(references)), of_reference)  # of each sentence of the references
+    partners = of_candidate[text]
+    starts = partners.cumsum() - partners
+    first = np.repeat(np.arange(len(text)), partners)
+    second = np.arange(len(first)) + np.repeat((of_candidate.cumsum() - of_candidate)[text] - starts, partners)
+    united = np.bitwise_or.reduceat(many_positions(theirs, ours, first, second), starts)
+    rows, place = np.nonzero(united[:, None] >> np.arange(WORD, dtype=np.uint64) & np.uint64(1))
+    words = theirs.ids[(theirs.lengths.cumsum() - theirs.lengths)[rows] + place]
+    counted = theirs._replace(ids=words, owners=text[rows])
+    available = ours._replace(owners=np.repeat(np.arange(len(candidates)), of_candidate)[ours.owners])
+    return common(counted, available, len(candidates))
 
 
 def _union(sentence: Sequence[str], others: Iterable[Sequence[str]]) -> int:
     """The places in ``sentence``, as bits, that are in its longest common subsequence with any of ``others``."""
-    bits = 0
-    for other in others:
-        bits |= lcs_positions(sentence, other)
-    return bits
-
-
-def _places(bits: int) -> Iterator[int]:
-    """The places of the bits that are 1, in order."""
-    while bits:
-        lowest = bits & -bits
-        yield lowest.bit_length() - 1
-        bits ^= lowest
+    return reduce(or_, (lcs_positions(sentence, other) for other in others), 0)
 
 
 # ---- which units count ----
@@ -153,7 +129,7 @@ def match_in_order(candidate: Sequence[str], reference: Sequence[str]) -> list[t
     rest = enumerate(reference)
     return [
         (place, next(other for other, word in rest if word == candidate[place]))
-        for place in _places(lcs_positions(candidate, reference))
+        for place in places(lcs_positions(candidate, reference))
     ]
 
 
@@ -161,7 +137,7 @@ def match_sentences(candidate: Sentences, reference: Sentences) -> list[tuple[in
     """The words of the reference that `rouge_lsum` counts, and as many equal ones of the candidate."""
     words, united, start = [*chain(*reference)], [], 0
     for sentence in reference:
-        united += [start + place for place in _places(_union(sentence, candidate))]
+        united += [start + place for place in places(_union(sentence, candidate))]
         start += len(sentence)
     pairs = match_units([*chain(*candidate)], [words[place] for place in united])
     return [(place, united[other]) for place, other in pairs]
@@ -198,7 +174,22 @@ class Rouge(ReferenceReward):
 
         With several references the one with the best F1 counts, also for precision and recall (as in rouge-score).
         """
-        return score_items(self.name, inputs, self._unscorable, self._best)
+        tokens = self._tokens
+        read = tokens if self.split is None else self._sentences
+        scores, left = scorable(self.name, inputs, lambda text: None if len(tokens(text)) >= self.n else "")
+        for start in range(0, len(left), BLOCK):
+            pairs = [
+                (row, read(candidate), read(text))
+                for row, candidate, usable in left[start : start + BLOCK]
+                for text in usable
+            ]
+            rows, candidates, references = zip(*pairs, strict=True)
+            measured = self.formula(candidates, references)
+            order = np.lexsort((-measured.f1, rows))  # of references that are equally good the first
+            in_order = np.array(rows)[order]
+            best = order[np.diff(in_order, prepend=-1) > 0]
+            scores[np.array(rows)[best]] = getattr(measured, self.direction)[best]
+        return scores
 
     @property
     def heading(self) -> str:
@@ -225,12 +216,6 @@ class Rouge(ReferenceReward):
             return 2 * common / (candidate + reference)
         return common / (candidate if self.direction == "precision" else reference.clip(1))
 
-    def _best(self, candidate: str, references: list[str]) -> float:
-        first = self._read(candidate)
-        scores = (self.formula(first, self._read(reference)) for reference in references)
-        best: float = getattr(max(scores, key=lambda score: score.f1), self.direction)
-        return best
-
     def matches(self, candidate: str, reference: str) -> Matches:
         """What the score counts."""
         if self.split is not None:
@@ -245,9 +230,6 @@ class Rouge(ReferenceReward):
     @property
     def _tokens(self) -> Callable[[str], tuple[str, ...]]:
         return tokenizer_of(self.tokenizer, self.stemmer, language_of(self.language))
-
-    def _read(self, text: str) -> Sequence[str] | Sentences:
-        return self._tokens(text) if self.split is None else self._sentences(text)
 
     def _sentences(self, text: str) -> Sentences:
         return sentences_of(text, self.split or "auto", self._tokens, language_of(self.language))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +17,8 @@ Words = Literal["unicode", "character", "spacy"]
 Tokenizer = Literal["official", "unicode", "character"]
 Tokens = Callable[[str], tuple[str, ...]]
 
-LATIN = re.compile("[a-z0-9]+")
+LATIN = b"abcdefghijklmnopqrstuvwxyz0123456789"
+NO_LATIN = bytes(byte if byte in LATIN else ord(" ") for byte in range(256))
 
 
 @dataclass(kw_only=True)
@@ -49,34 +49,41 @@ def tokenizer_of(kind: Words | Literal["official"], stemmer: str | None = None, 
     """
 
     splitters: dict[str, Callable[[str], Sequence[str]]] = {
-        "official": lambda text: LATIN.findall(nfc(text).lower()),
+        "official": lambda text: nfc(text).lower().encode("ascii", "replace").translate(NO_LATIN).decode().split(),
         "unicode": lambda text: words(language.lower(nfc(text)), "unicode"),
         "character": lambda text: words(language.lower(nfc(text)), "character"),
         "spacy": lambda text: [language.lower(token) for token in tokens(text, language)],
     }
-    split, stem = splitters[kind], None if stemmer is None else stems(stemmer)
-
-    @lru_cache(maxsize=REMEMBERED)
-    def tokenize(text: str) -> tuple[str, ...]:
-        return tuple(split(text) if stem is None else (stem(word) if len(word) > 3 else word for word in split(text)))
-
-    return tokenize
+    split = splitters[kind]
+    if stemmer is None:
+        return lru_cache(maxsize=REMEMBERED)(lambda text: tuple(split(text)))
+    stem = stems(stemmer, 4)
+    return lru_cache(maxsize=REMEMBERED)(lambda text: tuple(map(stem, split(text))))
 
 
 @lru_cache(maxsize=8)
-def stems(stemmer: str) -> Callable[[str], str]:
-    """A word -> its stem by NLTK's ``stemmer``: ``porter``, or the name of a language of Snowball's."""
-    made: list[Callable[[str], str]] = []
+def stems(stemmer: str, least: int = 0) -> Callable[[str], str]:
+    """A word -> its stem by NLTK's ``stemmer``: ``porter``, or the name of a language of Snowball's.
 
-    @lru_cache(maxsize=REMEMBERED)
-    def stem(word: str) -> str:
-        if not made:
-            made.append(_stemmer(stemmer))
-        return made[0](word)
-
-    return stem
+    A word with fewer than ``least`` letters is its own.
+    """
+    return _Stems(stemmer, least).__getitem__
 
 
+class _Stems(dict[str, str]):
+    """Words and their stems; fills itself, which is faster than a function that remembers."""
+
+    def __init__(self, stemmer: str, least: int) -> None:
+        self.stemmer, self.least = stemmer, least
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= REMEMBERED:
+            self.clear()
+        self[word] = stem = _stemmer(self.stemmer)(word) if len(word) >= self.least else word
+        return stem
+
+
+@lru_cache(maxsize=8)
 def _stemmer(name: str) -> Callable[[str], str]:
     if name == "porter":
         from nltk.stem.porter import PorterStemmer

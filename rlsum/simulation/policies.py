@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from rewards.lexical.rouge import lcs_length
+from rewards.lexical.subsequences import lcs_length
 from rlsum.simulation.grammar import Fact, event, word
 from rlsum.simulation.stories import Story
 

@@ -10,7 +10,8 @@ from rouge_score.rouge_scorer import RougeScorer, _lcs_table, lcs_ind
 from rouge_score.tokenize import tokenize
 
 import rewards
-from rewards.lexical.rouge import lcs_length, lcs_positions, rouge_l, rouge_lsum
+from rewards.lexical.rouge import rouge_l, rouge_lsum
+from rewards.lexical.subsequences import lcs_length, lcs_positions
 from rewards.lexical.words import tokenizer_of
 
 VARIANTS = {
@@ -109,17 +110,41 @@ def test_lsum_by_hand() -> None:
     """Lin 2004, section 3.2: w1 w2 and w1 w3 w5 unite to four of five; three candidate words are spurious."""
     reference = [("w1", "w2", "w3", "w4", "w5")]
     candidate = [("w1", "w2", "w6", "w7", "w8"), ("w1", "w3", "w8", "w9", "w5")]
-    score = rouge_lsum(candidate, reference)
-    assert score.recall == 4 / 5
-    assert score.precision == 4 / 10
+    score = rouge_lsum([candidate], [reference])
+    assert score.recall == [4 / 5]
+    assert score.precision == [4 / 10]
 
 
 def test_lsum_counts_a_word_as_often_as_the_candidate_holds_it() -> None:
-    assert rouge_lsum([("a", "b")], [("a",), ("a",), ("b", "a")]).recall == 2 / 4
+    assert rouge_lsum([[("a", "b")]], [[("a",), ("a",), ("b", "a")]]).recall == [2 / 4]
 
 
 def test_rouge_l_by_hand() -> None:
-    score = rouge_l(["the", "cat", "sat", "on", "the", "mat"], ["the", "cat", "lay", "on", "a", "mat", "today"])
-    assert score.precision == pytest.approx(4 / 6)  # the cat on mat
-    assert score.recall == pytest.approx(4 / 7)
-    assert score.f1 == pytest.approx(8 / 13)
+    candidate, reference = ["the", "cat", "sat", "on", "the", "mat"], ["the", "cat", "lay", "on", "a", "mat", "today"]
+    score = rouge_l([candidate], [reference])
+    assert score.precision == pytest.approx([4 / 6])  # the cat on mat
+    assert score.recall == pytest.approx([4 / 7])
+    assert score.f1 == pytest.approx([8 / 13])
+
+
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_many_pairs_at_once_equal_rouge_score(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines of up to 90 words in one call, shorter and longer than a machine word and than the block of pairs."""
+    monkeypatch.setattr("rewards.lexical.rouge.BLOCK", 7)
+    monkeypatch.setattr("rewards.lexical.subsequences.CELLS", 64 * 40)
+    monkeypatch.setattr("rewards.lexical.rouge.MOST", 70)
+    generator = np.random.default_rng(0)
+
+    def text() -> str:
+        lines = [generator.integers(0, 12, generator.integers(1, 91)) for _ in range(generator.integers(1, 5))]
+        return "\n".join(" ".join(f"w{word}" for word in line) + " end" for line in lines) + "\nthe end of it"
+
+    candidates, references = [text() for _ in range(40)], [[text() for _ in range(1 + row % 3)] for row in range(40)]
+    official = RougeScorer([VARIANTS[name]], use_stemmer=True)
+    wanted = [
+        max(official.score(reference, candidate)[VARIANTS[name]].fmeasure for reference in listed)
+        for candidate, listed in zip(candidates, references, strict=True)
+    ]
+    reward = rewards.load(name, **({"split": "lines"} if name == "rouge-lsum" else {}))
+    assert reward(candidates, references).tolist() == wanted
+    assert [reward([one], [listed])[0] for one, listed in zip(candidates, references, strict=True)] == wanted
