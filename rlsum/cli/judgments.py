@@ -52,7 +52,8 @@ def judgments(
 ) -> None:
     """Check human judgments and summarize them; with -o, write them as JSONL for the other commands.
 
-    NAME is that of public data, with options in parentheses. Judgments that a reader leaves out are counted by reason.
+    NAME is that of public data, with options in parentheses; public JSON needs no name. Judgments that a reader leaves
+    out are counted by reason.
 
     A file in another layout needs the names of its columns, where they differ from those of the records: `a.b` is `b`
     in the object, or in every object of the list, `a`. Rows of one text by several judges become one judgment, the mean

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeVar
 
 from rlsum.errors import RecordError
 from rlsum.judgments.records import Judgment
 
 Scale = tuple[float, float]  # the lowest and the highest possible score
+Joint = Literal["keep", "split"]
 T = TypeVar("T")
 
 
@@ -68,11 +69,14 @@ def keep(items: Iterable[T], left_out: Counter[str], reason: Callable[[T], str])
     return kept
 
 
-def joint_systems(rows: Sequence[Judgment], sign: str) -> list[str]:
-    """A note that counts the rows of several systems (``a+b`` where ``sign`` is ``+``), if there are any."""
+def joint_systems(rows: Sequence[Judgment], sign: str, joint: Joint) -> tuple[tuple[Judgment, ...], list[str]]:
+    """Rows of several systems (``a+b`` where ``sign`` is ``+``), kept or split; and a note that counts them, if any."""
     count = sum(sign in row.system for row in rows)
     noun = "judgment" if count == 1 else "judgments"
-    return [f"{count:,} {noun} of one text by several systems, taken as one of a further system"] if count else []
+    notes = [f"{count:,} {noun} of one text by several systems: joint={joint}"] if count else []
+    if joint == "split":
+        rows = [replace(row, system=system) for row in rows for system in row.system.split(sign)]
+    return tuple(rows), notes
 
 
 def mean(values: Iterable[float | None]) -> float | None:

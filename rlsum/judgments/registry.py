@@ -1,5 +1,7 @@
 """`load` reads judgments: ``judged.jsonl`` or a table, ``hf://owner/name`` (the hub), ``NAME:PATH`` (public data).
 
+Public JSON is recognised without its name.
+
 Options follow the name, as for rewards: ``'asap-aes(references=1, sentences=5-15):training_set_rel3.tsv'``.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,9 +25,20 @@ from rlsum.judgments.columns import JudgmentColumns, read_rows
 from rlsum.judgments.orientation import doubted, negated
 from rlsum.judgments.public import HUB, READERS
 from rlsum.judgments.records import KNOWN, parse
-from rlsum.readers import Read, is_saved, is_table, records
+from rlsum.readers import DAMAGED, Read, is_saved, is_table, opened, records
 from rlsum.records import RecordTexts
 
+# What a file begins with that needs no name, and a file of a folder that needs none.
+KEYS = {
+    "summeval": ("decoded", "expert_annotations"),
+    "frank": ("hash", "model_name"),
+    "rose": ("annotations", "system_outputs"),
+    "tldr": ("summaries", "choice", "policy"),
+    "zhang2023": ("writer_id", "writer_summary"),
+    "realsumm": ("systems", "litepyramid_recall"),
+}
+FOLDERS = {"frank": "human_annotations.json", "realsumm": "abs.pkl"}
+BEGINNING = 2**20  # bytes
 WRITTEN = re.compile(r"([a-z][a-z0-9-]*)(\(.*?\))?:(.+)", re.DOTALL)
 
 
@@ -45,6 +59,9 @@ def load(
     """
     name, written, path = _parse(str(data))
     layout = layout or JudgmentColumns()
+    if not name and not layout and (name := _recognised(Path(path))):
+        public = load(f"{name}:{path}", lower_is_better=lower_is_better, **options)
+        return replace(public, notes=[f"recognised as {name}", *public.notes])
     if name and name != HUB and layout:
         raise RecordError(f"{data}: the reader {name} knows its columns; omit them, or {name}:")
     if not name and options:
@@ -119,6 +136,21 @@ def _hub_row(fields: dict[str, Any], where: str) -> Read:
     return Read(where, "", fields)
 
 
+def _recognised(path: Path) -> str:
+    """The reader of a public file or folder, "" for any other."""
+    if path.is_dir():
+        return next((name for name, file in FOLDERS.items() if (path / file).is_file()), "")
+    try:
+        with opened(path) as file:
+            beginning = file.read(BEGINNING)
+    except DAMAGED:
+        return ""  # the reader of records says what is wrong
+    for name, keys in KEYS.items():
+        if all(re.search(rb'(?<!\\)"%s"\s*:' % key.encode(), beginning) for key in keys):
+            return name
+    return ""
+
+
 def _parse(text: str) -> tuple[str, str, str]:
     """Reader ("" for a file of records), its options as written, and the path."""
     if text in READERS:
@@ -127,7 +159,7 @@ def _parse(text: str) -> tuple[str, str, str]:
     if match and match[1] in READERS:
         return match[1], match[2] or "", match[3]
     path = Path(text).expanduser()
-    if path.is_dir() and not is_saved(path):
+    if path.is_dir() and not _recognised(path) and not is_saved(path):
         raise RecordError(f"{text}: a folder; write NAME:{text}, NAME one of {', '.join(READERS)}")
     if match and not path.exists():
         raise RecordError(f"{text}: no reader {match[1]!r}{nearest(match[1], READERS)}; use {', '.join(READERS)}")

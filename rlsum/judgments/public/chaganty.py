@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rlsum.errors import RecordError
-from rlsum.judgments.collection import Judgments, joint_systems, keep, mean
+from rlsum.judgments.collection import Joint, Judgments, joint_systems, keep, mean
 from rlsum.judgments.public.tables import finite, parsing, read_objects, read_tsv
 from rlsum.judgments.records import Judgment
 from rlsum.readers import json_value
@@ -27,24 +27,25 @@ JOINT = ";"
 REFERENCE = "reference"  # the system name of the reference summaries
 
 
-def chaganty2018(path: Path) -> Judgments:
+def chaganty2018(path: Path, *, reference_rows: bool = False, joint: Joint = "keep") -> Judgments:
     """Scores overall, grammar, redundancy (1 = no repetition) and negated HTER: for all, higher is better.
 
-    Judged reference summaries, which are their own references, are left out. A text of two systems is one row, by
-    ``ml;ml+rl``.
+    ``reference_rows`` keeps the judged reference summaries, which are their own references. ``joint=split`` counts
+    the judgment of a text shared by two systems (``ml;ml+rl``) once for each.
     """
 
     def reason(row: Judgment) -> str:
-        if row.system == REFERENCE:
-            return "reference summaries, which are their own references"
+        if row.system == REFERENCE and not reference_rows:
+            return "reference summaries, which are their own references (reference_rows=true keeps them)"
         return "without a judgment" if row.scores["overall"] is None else ""
 
     left_out = Counter[str]()
     kept, repeats = _number_repeats(keep(_bundles(path) if path.is_dir() else _table(path), left_out, reason))
-    notes = ["negated_hter is minus the share of the summary that an editor had to change: higher is better"]
+    rows, notes = joint_systems(kept, JOINT, joint)
     if repeats:
-        notes.append(f"{repeats} text judged twice: the second judgment is a system whose name ends in (2)")
-    return Judgments("chaganty2018", tuple(kept), left_out, [*notes, *joint_systems(kept, JOINT)], SCALES)
+        notes.insert(0, f"{repeats} text judged twice: the second judgment is a system whose name ends in (2)")
+    notes.insert(0, "negated_hter is minus the share of the summary that an editor had to change: higher is better")
+    return Judgments("chaganty2018", rows, left_out, notes, SCALES)
 
 
 def _table(path: Path) -> Iterator[Judgment]:

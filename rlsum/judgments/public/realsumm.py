@@ -26,14 +26,18 @@ PICKLES = ("abs.pkl", "ext.pkl")
 TAGS = re.compile(r"\s*</?t>\s*")
 
 
-def realsumm(path: Path) -> Judgments:
+def realsumm(path: Path, *, duplicate_systems: bool = False) -> Judgments:
     """The score overall is litePyramid recall, 0 to 1.
 
-    Texts are the raw ones, with one sentence per line where ``<t>`` marks sentences. A system all of whose texts equal
-    those of another is left out (BART is among the abstractive and the extractive systems).
+    Texts are the raw ones, with one sentence per line where ``<t>`` marks sentences. ``duplicate_systems`` keeps
+    systems all of whose texts equal those of another (BART is among the abstractive and the extractive systems).
     """
     rows = list(_pickles(path) if path.is_dir() else _articles(path))
-    reasons = {copy: f"of {copy}, the same texts as {original}" for copy, original in _copies(rows).items()}
+    copies = {} if duplicate_systems else _copies(rows)
+    reasons = {
+        system: f"of {system}, the same texts as {original} (duplicate_systems=true keeps them)"
+        for system, original in copies.items()
+    }
     left_out = Counter[str]()
     kept = tuple(keep(rows, left_out, lambda row: reasons.get(row.system, "")))
     notes = [f"overall is {RECALL.replace('_', ' ')}; the authors' own metric scores are not read"]

@@ -77,6 +77,7 @@ def test_wmt(human):
     every = load(f"wmt-da:{human / 'wmt_da'}")
     assert every.left_out == {"of en-ru (pairs=to-english)": 560}
     assert len(every.rows) == 9840 - 560
+    assert load(f"wmt-da(joint=split):{human / 'wmt_da'}").rows  # no system was judged on one segment alone and jointly
 
 
 def test_zhang(human):

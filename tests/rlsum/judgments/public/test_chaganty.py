@@ -42,6 +42,13 @@ def test_a_table(tmp_path):
     assert any("(2)" in note for note in found.notes)
 
 
+def test_reference_rows_and_joint_texts_by_option(tmp_path):
+    path = tsv(tmp_path / "lqual.tsv", COLUMNS, *ROWS)
+    assert len(chaganty2018(path, reference_rows=True).rows) == 5
+    split = chaganty2018(path, joint="split")
+    assert [each.system for each in split.rows if each.id == "3"] == ["ml", "ml+rl", "seq2seq", "seq2seq (2)"]
+
+
 def test_faults_name_the_line(tmp_path):
     for change, told in (
         (("hter", "much"), "lqual.tsv:3: hter='much' is not a finite number"),

@@ -71,6 +71,7 @@ def test_articles(lines):
     assert by_key["1", "abs/bart_out"].scores == {"overall": 0.5}
     assert by_key["1", "abs/bart_out"].references == ("one .\ntwo .",)
     assert by_key["1", "abs/bart_out"].source == "the source"
+    assert len(realsumm(lines, duplicate_systems=True).rows) == 6
 
 
 def test_the_pickles_hold_the_same(lines, pickles):

@@ -24,3 +24,51 @@ def test_a_table(tmp_path):
     assert sts(path, years="2016", subtasks="images").left_out["of other years or subtasks"] == 1
     with pytest.raises(RecordError, match="sts: no judgments; left out 3 of other years"):
         sts(path, years="1999")
+
+
+@pytest.fixture
+def tasks(tmp_path):
+    for folder, subtask, pairs, scores in (
+        ("STS12-en-test", "surprise.OnWN", "a\tb\nc\td\n", "1.5\n\n"),
+        ("sts2016-test", "headlines", "e\tf\tfrom here\tfrom there\r\n", "5\r\n"),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"STS.input.{subtask}.txt").write_bytes(pairs.encode())
+        (tmp_path / folder / f"STS.gs.{subtask}.txt").write_bytes(scores.encode())
+    return tmp_path
+
+
+def test_the_files_of_the_tasks(tasks):
+    found = sts(tasks)
+    assert [(each.id, each.candidate, each.references, each.scores["overall"]) for each in found.rows] == [
+        ("2012/OnWN/1", "a", ("b",), 1.5),
+        ("2016/headlines/1", "e", ("f",), 5.0),
+    ]
+    assert found.left_out == {"without a rating": 1}
+
+
+def test_files_that_do_not_fit(tasks):
+    (tasks / "sts2016-test" / "STS.gs.headlines.txt").write_text("5\n4\n")
+    with pytest.raises(RecordError, match=r"has 1 lines, STS\.gs\.headlines\.txt 2"):
+        sts(tasks)
+    (tasks / "sts2016-test" / "STS.gs.headlines.txt").write_text("high\n")
+    with pytest.raises(RecordError, match="2016/headlines, line 1='high' is not a finite number"):
+        sts(tasks)
+    (tasks / "sts2016-test" / "STS.input.headlines.txt").write_text("alone\n")
+    with pytest.raises(RecordError, match=r"headlines\.txt:1: one sentence"):
+        sts(tasks)
+    (tasks / "2012-train").mkdir()
+    (tasks / "2012-train" / "STS.input.OnWN.txt").write_text("a\tb\n")
+    with pytest.raises(RecordError, match="are both 2012/OnWN"):
+        sts(tasks)
+    (tasks / "2012-none").mkdir()
+    with pytest.raises(RecordError, match=r"no file STS\.input"):
+        sts(tasks / "2012-none")
+
+
+def test_a_folder_must_name_the_year(tmp_path):
+    folder = tmp_path / "some"
+    folder.mkdir()
+    (folder / "STS.input.x.txt").write_text("a\tb\n")
+    with pytest.raises(RecordError, match="no year from 2012 to 2016"):
+        sts(folder)

@@ -23,10 +23,11 @@ def summary(model, text="A storm hit the town.", **fields):
     return {**row, "turker_annotations": [rated(4)] * 5, **fields}
 
 
-def test_summeval_is_read(tmp_path):
+def test_summeval_is_recognised_and_read(tmp_path):
     path = jsonl(tmp_path / "model_annotations.aligned.jsonl", summary("M1"), summary("M2", text="Rain."))
-    found = load(f"summeval:{path}")
+    found = load(path)
     first, second = found.rows
+    assert found.notes[0] == "recognised as summeval"
     assert (first.id, first.system, first.candidate, second.candidate) == (
         "cnn-1",
         "M1",
@@ -38,7 +39,7 @@ def test_summeval_is_read(tmp_path):
     assert load(f"summeval(judges=turker, references=1):{path}").rows[0].scores["coherence"] == 4
     assert load(f"summeval(references=1):{path}").rows[0].references == ("A storm came.",)
     paired = jsonl(tmp_path / "paired.jsonl", summary("M1", text="Rain.") | {"text": "The article."})
-    assert load(f"summeval:{paired}").rows[0].source == "The article."
+    assert load(paired).rows[0].source == "The article."
 
 
 def frank_folder(tmp_path):
@@ -58,18 +59,18 @@ def frank_folder(tmp_path):
 
 def test_frank_joins_its_two_files(tmp_path):
     folder = frank_folder(tmp_path)
-    found = load(f"frank:{folder}")
+    found = load(folder)
     assert [(row.candidate, row.scores) for row in found.rows] == [
         ("Short a.", {"overall": 0.5, "RelE": 1}),
         ("Short b.", {"overall": 1, "RelE": 1}),
     ]
     assert sum(found.left_out.values()) == 1  # a text that is not there
     assert {row.group for row in found.rows} == {"cnndm"}
-    assert load(f"frank:{folder / 'human_annotations.json'}").rows == found.rows
+    assert load(folder / "human_annotations.json").rows == found.rows
     assert [row.id for row in load(f"frank(split=valid):{folder}").rows] == ["a"]
     (folder / "benchmark_data.json").unlink()
     with pytest.raises(RecordError, match=r"no benchmark_data\.json"):
-        load(f"frank:{folder}")
+        load(folder)
 
 
 def test_rose_has_a_judgment_for_each_system(tmp_path):
@@ -84,7 +85,7 @@ def test_rose_has_a_judgment_for_each_system(tmp_path):
         name: {"acu_labels": [1], "acu": acu, "normalized_acu": acu / 2} for name, acu in (("bart", 1.0), ("brio", 0.0))
     }
     row["system_outputs"] = {"bart": "A line.", "brio": "Another."}
-    found = load(f"rose:{jsonl(tmp_path / 'cnndm_test.jsonl', row)}")
+    found = load(jsonl(tmp_path / "cnndm_test.jsonl", row))
     assert [(each.system, each.candidate) for each in found.rows] == [("bart", "A line."), ("brio", "Another.")]
     assert found.rows[0].scores == {"acu": 1, "normalized_acu": 0.5, "overall": 1}
     del row["system_outputs"]["brio"]
@@ -104,7 +105,7 @@ def test_choices_become_shares_whichever_text_came_first(tmp_path):
     path = jsonl(tmp_path / "batch9.json", *votes)
     with gzip.open(tmp_path / "batch9.json.gz", "wb") as file:
         file.write(path.read_bytes())
-    for found in (load(f"tldr:{path}"), load(f"tldr:{path}.gz")):
+    for found in (load(path), load(tmp_path / "batch9.json.gz")):
         scores = {row.system: row for row in found.rows}
         assert scores["sup4"].scores["overall"] == pytest.approx(2 / 3)
         assert scores["ref"].raw_scores["overall"] == (0, 0, 1)
@@ -112,10 +113,10 @@ def test_choices_become_shares_whichever_text_came_first(tmp_path):
         assert scores["sup4"].source == "It rained all day."
     with pytest.raises(RecordError, match="no judgments"):
         load(f"tldr(split=valid2):{path}")
-    twins = load(f"tldr:{jsonl(tmp_path / 'twins.json', comparison(0, 'ann', ('sup4', 'sup4')))}").rows
+    twins = load(jsonl(tmp_path / "twins.json", comparison(0, "ann", ("sup4", "sup4")))).rows
     assert {row.system: row.scores["overall"] for row in twins} == {"sup4": 1, "sup4#2": 0}
     with pytest.raises(RecordError, match="choice=2 of 2 summaries"):
-        load(f"tldr:{jsonl(tmp_path / 'wrong.json', comparison(0, 'ann') | {'choice': 2})}")
+        load(jsonl(tmp_path / "wrong.json", comparison(0, "ann") | {"choice": 2}))
 
 
 def test_a_public_file_is_correlated_as_it_is(tmp_path):
@@ -126,5 +127,11 @@ def test_a_public_file_is_correlated_as_it_is(tmp_path):
         for number, (text, mark) in enumerate(zip(texts, marks, strict=True))
     ]
     path = jsonl(tmp_path / "model_annotations.aligned.jsonl", *rows)
-    found = api.correlate(f"summeval:{path}", "rouge-1", score="coherence", statistics=["spearman"], resamples=20)
+    found = api.correlate(path, "rouge-1", score="coherence", statistics=["spearman"], resamples=20)
     assert len(found.table) == 4
+
+
+def test_our_own_records_are_not_taken_for_another(tmp_path):
+    text = 'they wrote "decoded": and "expert_annotations": in it'
+    row = {"id": "1", "system": "s", "candidate": text, "references": [text], "scores": {"overall": 1}}
+    assert load(jsonl(tmp_path / "own.jsonl", row)).name.endswith("own.jsonl")
