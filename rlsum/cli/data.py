@@ -168,7 +168,7 @@ def convert(
 
     rlsum data convert xsum/train.source -o train.jsonl
 
-    rlsum data convert mine.csv --source-column text --reference-column summary1 -o train.jsonl
+    rlsum data convert book.xlsx --source-column text --reference-column summary1 -o train.jsonl
     """
     from rlsum.data.columns import Columns
     from rlsum.data.corpus import raw_records

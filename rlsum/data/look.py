@@ -102,11 +102,11 @@ class Look:
 
 
 def splits_of(path: Path) -> dict[str, Path]:
-    """The files of train, valid and test in a folder; none where it is one corpus, saved by `datasets`.
+    """The files of train, valid and test in a folder; none where it is one corpus, saved by `datasets` or of stories.
 
     Raises CorpusError for a folder without the first two.
     """
-    if path.is_file() or (path / "state.json").is_file():
+    if path.is_file() or (path / "state.json").is_file() or any(path.glob("*.story*")):
         return {}
     splits = {names[0]: files[0] for names in SPLIT_NAMES if (files := split_files(path, names))}
     if not {"train", "valid"} <= splits.keys():

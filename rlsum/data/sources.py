@@ -105,6 +105,9 @@ def _files(path: Path, split: str) -> list[Path]:
         return files
     if others := split_files(path, tuple(chain(*SPLIT_NAMES))):
         raise CorpusError(f"path={str(path)!r}: no split {split!r}; there are {', '.join(f.name for f in others)}")
+    for folder in (*(path / name for name in names), path):
+        if stories := sorted(chain(folder.glob("*.story"), folder.glob("*.story.gz"))):
+            return stories
     return []
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from rlsum.readers.json_rows import jsonl
-from rlsum.readers.plain import PARTNERS, line_pairs, texts
+from rlsum.readers.plain import PARTNERS, line_pairs, story_file, texts
 from rlsum.readers.rows import CorpusError, Read
-from rlsum.readers.tables import csv_file, parquet_file, saved_rows
+from rlsum.readers.tables import csv_file, excel_file, parquet_file, saved_rows
 from rlsum.readers.text import BOM, DAMAGED, encoding_problem, opened
 
 
@@ -30,7 +30,9 @@ READERS = {
     ".json": Format(jsonl, "json"),
     ".csv": Format(csv_file, "table"),
     ".tsv": Format(csv_file, "table"),
+    ".xlsx": Format(excel_file, "table", binary=True),
     ".parquet": Format(parquet_file, "table", binary=True),
+    ".story": Format(story_file, "texts"),
     **dict.fromkeys(PARTNERS, Format(line_pairs, "texts")),
 }
 SAVED = ("state.json", "dataset_dict.json")  # files of a folder that ``save_to_disk`` of `datasets` wrote
@@ -67,7 +69,7 @@ def _holds(path: Path) -> str:
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file is CSV, TSV (gzip or not) or parquet, by its name; or a saved data set."""
+    """Whether a file is CSV, TSV (gzip or not), Excel or parquet, by its name; or a saved data set."""
     return _holds(path) == "table" if path.is_file() else is_saved(path)
 
 

@@ -32,11 +32,14 @@ def jsonl(path: Path) -> Iterator[Read]:
 def rows_of(value: Any) -> list[Any]:
     """The rows in a JSON value.
 
-    A list; the list of objects under ``data``, or under the only key; a column for each key, as pandas' ``to_json``
-    writes it. Any other object is one row.
+    A list; the list of objects under ``data``, or under the only key; pandas' ``to_json`` with any ``orient``: a column
+    or a row for each key, lists for columns; objects by their ids. Any other object is one row.
     """
     if not isinstance(value, dict):
         return value if isinstance(value, list) else [value]
+    names, data = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
+        return [dict(zip(names, row, strict=True)) for row in data]
     of_objects = {key: rows for key, rows in value.items() if isinstance(rows, list) and all_objects(rows)}
     if "data" in of_objects or len(value) == len(of_objects) == 1:
         return of_objects.get("data", next(iter(of_objects.values())))
@@ -44,6 +47,11 @@ def rows_of(value: Any) -> list[Any]:
     if all_objects(inner) and all(key.isdecimal() for column in inner for key in column):  # {"column": {"0": ...}}
         places = dict.fromkeys(key for column in inner for key in column)
         return [{name: column[key] for name, column in value.items() if key in column} for key in places]
+    if all_objects(inner):
+        return [{"id": key, **row} for key, row in value.items()]
+    columns = not of_objects and all(isinstance(column, list) and len(column) == len(inner[0]) for column in inner)
+    if len(value) > 1 and columns:
+        return [dict(zip(value, row, strict=True)) for row in zip(*inner, strict=True)]
     return [value]
 
 

@@ -1,4 +1,4 @@
-"""Rows of plain text: pairs of files with a text a line, one file of texts."""
+"""Rows of plain text: ``.story`` files, pairs of files with a text a line, one file of texts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from pathlib import Path
 
 from rlsum.errors import RecordError
 from rlsum.readers.rows import CorpusError, Read, numbered
-from rlsum.readers.text import lines, text_of
+from rlsum.readers.text import BOM, NOT_UTF8, lines, opened, text_of
 
+# Ends of sentences for See et al. (2017), who add a period to lines of `.story` files without one.
+SENTENCE_ENDS = (".", "!", "?", "...", "'", "`", '"', "\u2019", "\u201d", ")")
 PARTNERS = {".source": ".target", ".src": ".tgt", ".document": ".summary"}  # articles -> summaries, line by line
 NAMES = re.compile(rb"(?i)[\w .-]*(candidate|reference|summary|article|source|highlights|prediction)s?[\w .-]*")
 
@@ -45,3 +47,33 @@ def line_pairs(path: Path) -> Iterator[Read]:
             raise CorpusError(f"{longer}:{number}: {shorter} ends before; line i of both must belong to one article")
         fields = {"source": text_of(*article).strip(), "reference": text_of(*summary).strip()}
         yield Read(article[0], numbered(path, number), fields)
+
+
+def story_file(path: Path) -> Iterator[Read]:
+    """The one row of a ``.story`` file: ``id``, ``article``, ``highlights``."""
+    with opened(path) as file:
+        content = file.read()
+    where, name = f"{path}:1", path.name.split(".")[0]
+    try:
+        lines = [line.strip() for line in content.removeprefix(BOM).decode("utf-8").split("\n")]
+    except UnicodeDecodeError:
+        yield Read(where, name, {}, NOT_UTF8)
+        return
+    fields = {"id": name, **story(lines)}
+    yield Read(where, name, fields, "" if "@highlight" in lines else "no @highlight")
+
+
+def story(lines: list[str]) -> dict[str, str]:
+    """Split the stripped lines of a ``.story`` file into ``article`` (one line) and ``highlights`` (a sentence a line).
+
+    As in the published CNN/DailyMail corpora, a line without an end mark gets " ." (See et al. 2017).
+    """
+    article: list[str] = []
+    highlights: list[str] = []
+    part = article
+    for line in lines:
+        if line == "@highlight":
+            part = highlights
+        elif line:
+            part.append(line if line.endswith(SENTENCE_ENDS) else f"{line} .")
+    return {"article": " ".join(article), "highlights": "\n".join(highlights)}

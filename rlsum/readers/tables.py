@@ -1,17 +1,20 @@
-"""Rows of tables: CSV, TSV, parquet, data sets that `datasets` saved. A column's name occurs once."""
+"""Rows of tables: CSV, TSV, Excel, parquet, data sets that `datasets` saved. A column's name occurs once."""
 
 from __future__ import annotations
 
 import csv
 import io
+import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, time
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from rlsum.readers.rows import CorpusError, Read, numbered
 from rlsum.readers.text import ZEROS, opened
+from rlsum.readers.understood import say
 
 MTURK = ("Approve", "Reject")  # last columns of Mechanical Turk's results, which its rows do not have
 FIELD_LIMIT = 2**24  # characters in one CSV field; Python's default of 131,072 is too little for long articles
@@ -68,6 +71,45 @@ def _delimiter(path: Path, header: str) -> str:
     if ".tsv" in path.suffixes:
         return "\t"
     return max(",;\t", key=header.count)  # a comma, the first, if none is there
+
+
+def excel_file(path: Path) -> Iterator[Read]:
+    """Rows of the first sheet, as the CSV that it would be saved as: cells are texts, whole numbers without a point."""
+    import openpyxl
+
+    try:
+        shown, written = (openpyxl.load_workbook(path, read_only=True, data_only=values) for values in (True, False))
+    except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
+        raise CorpusError(f"path={str(path)!r}: an unreadable workbook ({error}); save it as .xlsx again") from error
+    name, *others = shown.sheetnames
+    if others:
+        say(f"{path}: the first of {len(others) + 1} sheets, {name!r}")
+    header: list[str] = []
+    sheets = (book.worksheets[0].iter_rows(values_only=True) for book in (shown, written))
+    for number, (values, formulas) in enumerate(zip(*sheets, strict=True), 1):
+        cells = [_cell(value) for value in values]
+        if not any(cells) and not any(formulas):
+            continue
+        where = f"{path}:{number}"
+        if not header:
+            header = [name.strip() for name in cells]
+            check_names(where, header)
+            continue
+        empty = [cell for value, cell in zip(values, formulas, strict=True) if value is None and cell is not None]
+        problem = f"the formula {empty[0]} has no value; save the file in a spreadsheet program" if empty else ""
+        fields, wrong = _fields(header, cells)
+        yield Read(where, numbered(path, number), {} if problem else fields, problem or wrong)
+
+
+def _cell(value: Any) -> str:
+    """A cell as text; a date as ISO 8601."""
+    if value is None:
+        return ""
+    if isinstance(value, datetime) and value.time() == time():
+        value = value.date()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 def parquet_file(path: Path) -> Iterator[Read]:

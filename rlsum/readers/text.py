@@ -1,7 +1,8 @@
-"""Bytes of a file to text: gzip, UTF-8, lines."""
+"""Bytes of a file to text: gzip, UTF-8 and UTF-16, lines."""
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import zlib
@@ -14,17 +15,38 @@ from rlsum.errors import RecordError
 from rlsum.files import check_no_pipe
 
 BOM = b"\xef\xbb\xbf"
+# The longer mark first: that of UTF-32 begins with that of UTF-16.
+MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 NOT_UTF8 = "not UTF-8"
-ZEROS = "zero bytes, as UTF-16 has; save the file as UTF-8"
+ZEROS = "zero bytes, as UTF-16 without its mark has; save the file as UTF-8"
 DAMAGED = (OSError, EOFError, zlib.error)  # what a missing file and damaged gzip raise
 
 
 def opened(path: Path) -> BinaryIO:
-    """The bytes of a file, gzip or not, whatever its name. Raises OSError, also for a pipe: files are read twice."""
+    """The bytes of a file, gzip or not, whatever its name; UTF-16 and UTF-32, known by their mark, become UTF-8.
+
+    Raises OSError, also for a pipe: files are read twice.
+    """
     check_no_pipe(path)
     with path.open("rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
-    return cast(BinaryIO, gzip.open(path, "rb")) if zipped else path.open("rb")
+    content = cast(BinaryIO, gzip.open(path, "rb")) if zipped else path.open("rb")  # noqa: SIM115 (the caller closes it)
+    beginning = content.read(4)
+    mark = next(filter(beginning.startswith, MARKS), None)
+    if mark is None:
+        content.seek(0)
+        return content
+    with content:
+        encoded = beginning + content.read()
+    try:
+        return io.BytesIO(encoded.decode(MARKS[mark]).encode())
+    except UnicodeDecodeError as error:
+        raise OSError(f"{MARKS[mark].upper()} by its mark, but not in full: {error.reason}") from error
 
 
 def lines(path: Path) -> Iterator[tuple[str, bytes]]:

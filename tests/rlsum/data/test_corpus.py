@@ -71,6 +71,26 @@ def test_parquet(tmp_path):
     check(load_corpus(tmp_path / "x.parquet"))
 
 
+def test_story_folder(tmp_path):
+    text = "LONDON (CNN) -- It rained.\n\nIt snowed\n\n@highlight\n\nRain falls\n\n@highlight\n\nSnow too!\n"
+    write(tmp_path / "b.story", text.encode())
+    write(tmp_path / "a.story.gz", text.encode())
+    write(tmp_path / "broken.story", b"No summary here.\n")
+    write(tmp_path / "empty.story", b"@highlight\n\nA summary of nothing\n")
+    corpus = load_corpus(tmp_path)
+    assert corpus.rows["id"][:] == ["a", "b"]
+    assert corpus.rows[0]["source"] == "LONDON (CNN) -- It rained. It snowed ."
+    assert corpus.rows[0]["references"] == ["Rain falls .\nSnow too!"]
+    assert corpus.skipped == {"no @highlight": 1, "article: empty": 1}
+    assert corpus.examples["no @highlight"] == f"{tmp_path}/broken.story:1"
+
+
+def test_story_folder_with_a_folder_a_split(tmp_path):
+    for split in ("train", "val"):
+        write(tmp_path / split / f"{split}1.story", b"It rained.\n\n@highlight\n\nRain.\n")
+    assert load_corpus(tmp_path, split="valid").rows["id"][:] == ["val1"]
+
+
 @pytest.mark.parametrize("name", ["valid.jsonl", "validation.jsonl.gz", "val.json"])
 def test_folder_with_a_file_a_split(tmp_path, name):
     write(tmp_path / "data" / "train.jsonl", jsonl(STORIES[:1]))
@@ -206,6 +226,11 @@ def test_several_processes_give_the_same_rows(tmp_path):
     double = load_corpus(write(tmp_path / "y.jsonl", lines), num_proc=2)
     assert double.rows.to_list() == single.rows.to_list()
     assert double.skipped == single.skipped
+    for i in range(9):
+        write(tmp_path / "stories" / f"{i}.story", b"Text %d.\n" % i + b"@highlight\nIt.\n" * (i != 4))
+    stories = load_corpus(tmp_path / "stories", num_proc=2)
+    assert stories.rows["id"][:] == list("01235678")
+    assert stories.skipped == {"no @highlight": 1}
 
 
 def test_cuts_are_on_tokens_and_texts_stay_whole(tmp_path):

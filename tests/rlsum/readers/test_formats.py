@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 
+import openpyxl
 import pandas
 import pytest
 
 from rlsum.errors import RecordError
-from rlsum.readers import read_file, records
+from rlsum.readers import Read, read_file, records
 from rlsum.readers.strict_json import NotJson, json_value
 
 ROWS = [
@@ -29,6 +32,16 @@ def json_lines(rows=ROWS, **options) -> str:
     return "".join(json.dumps(row, **options) + "\n" for row in rows)
 
 
+def excel(path: Path, *rows, name="one") -> Path:
+    book = openpyxl.Workbook()
+    book.active.title = name
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+    return path
+
+
+ORIENTS = ("columns", "index", "records", "split", "table")
 WRITTEN: dict[str, tuple[str, str | bytes]] = {
     "commas": ("x.csv", table()),
     "semicolons": ("x.csv", table(";")),
@@ -37,13 +50,17 @@ WRITTEN: dict[str, tuple[str, str | bytes]] = {
     "carriage returns": ("x.csv", table(end="\r")),
     "Windows": ("x.csv", table(end="\r\n")),
     "mark": ("x.csv", b"\xef\xbb\xbf" + table().encode()),
-    "zipped": ("x.csv.gz", gzip.compress(table().encode())),
+    "UTF-16": ("x.csv", table("\t").encode("utf-16")),
+    "big UTF-16": ("x.csv", b"\xfe\xff" + table().encode("utf-16-be")),
+    "UTF-32": ("x.csv", table().encode("utf-32")),
+    "zipped UTF-16": ("x.csv.gz", gzip.compress(table().encode("utf-16"))),
     "empty rows and columns": ("x.csv", table().replace("reference\n", "reference,,\n") + "\n,,\n\n"),
     "empty lines first": ("x.csv", "\n\r\n" + table()),
     "Excel's delimiter": ("x.csv", "sep=;\n" + table(";")),
     "spaces in the header": ("x.csv", table().replace("candidate,", " candidate ,")),
     "lines": ("x.jsonl", json_lines()),
     "lines by another name": ("x.out", json_lines(ensure_ascii=False)),
+    "UTF-16 lines": ("x.jsonl", json_lines(ensure_ascii=False).encode("utf-16")),
     "lines with carriage returns": ("x.jsonl", json_lines().replace("\n", "\r")),
     "lines of Windows with a mark": ("x.jsonl", b"\xef\xbb\xbf" + json_lines().replace("\n", "\r\n").encode()),
     "list": ("x.json", json.dumps(ROWS)),
@@ -51,9 +68,13 @@ WRITTEN: dict[str, tuple[str, str | bytes]] = {
     "data": ("x.json", json.dumps({"data": ROWS})),
     "indented, by another key": ("x.json", json.dumps({"examples": ROWS}, indent=2)),
     "data with a version": ("x.json", json.dumps({"version": "1.1", "data": ROWS})),
-    "pandas": ("x.json", FRAME.to_json()),
-    "pandas table": ("x.json", FRAME.to_json(orient="table")),
+    **{
+        f"pandas {orient}": ("x.json", FRAME.to_json(orient=orient))
+        for orient in ("columns", "index", "records", "split")
+    },
     "pandas lines": ("x.json", FRAME.to_json(orient="records", lines=True)),
+    "columns as lists": ("x.json", json.dumps(FRAME.to_dict("list"))),
+    "objects by id": ("x.json", json.dumps({row["id"]: {k: v for k, v in row.items() if k != "id"} for row in ROWS})),
 }
 
 
@@ -72,19 +93,58 @@ def test_each_way_of_writing_gives_the_same_rows(tmp_path, written):
     assert fields(path) == [{name: text.replace("\n", end) for name, text in row.items()} for row in ROWS]
 
 
-REPEATED = {
+def test_excel_is_read_as_the_csv_that_it_would_be_saved_as(tmp_path, caplog):
+    day = datetime.datetime(2024, 2, 29)
+    path = excel(
+        tmp_path / "x.xlsx",
+        (None,),
+        (" id ", "text", "score", "day", "at", "sure", None),
+        (1.0, "a, b", 0.5, day, day.replace(hour=7), True, None),
+        (None,) * 3,
+        (2, "=1+1", 10**6, None, None, None),
+        ("x", "c", None),
+    )
+    first, formula, last = records(path)
+    cells = ("1", "a, b", "0.5", "2024-02-29", "2024-02-29T07:00:00", "True")
+    assert first == Read(
+        f"{path}:3", "x-3", dict(zip(("id", "text", "score", "day", "at", "sure"), cells, strict=True))
+    )
+    assert "the formula =1+1 has no value" in formula.problem
+    assert (last.fields["id"], last.fields["score"], last.fields["sure"]) == ("x", "", "")
+
+
+def test_the_first_sheet_is_read_and_named(tmp_path, caplog):
+    path = excel(tmp_path / "x.xlsx", ("text",), ("here",))
+    book = openpyxl.load_workbook(path)
+    book.create_sheet("two").append(["other"])
+    book.save(path)
+    with caplog.at_level("INFO"):
+        assert [read.fields for read in records(path)] == [{"text": "here"}]
+    assert "the first of 2 sheets, 'one'" in caplog.text
+
+
+def repeated_in_excel(path: Path) -> None:
+    excel(path, ("reference", "candidate", "reference "), ("a", "b", "c"))
+
+
+REPEATED: dict[str, str | Callable[[Path], None]] = {
     "x.csv": "reference,candidate,reference\na,b,c\n",
     "x.tsv": "reference\tcandidate\treference\na\tb\tc\n",
+    "x.xlsx": repeated_in_excel,
     "x.json": '[\n{"candidate": "a", "reference": "}"},\n{"reference": "b",\n"candidate": "c", "reference": "d"}\n]',
     "y.json": '{"data": [\n{"reference": "b", "reference": "d"}]}',
     "x.jsonl": '{"candidate": "a", "reference": "b"}\n{"candidate": "a", "scores": {"reference": 1, "reference": 2}}\n',
 }
-PLACES = {"x.json": "line 4", "y.json": "line 2", "x.jsonl": ":2", "x.csv": ":1", "x.tsv": ":1"}
+PLACES = {"x.json": "line 4", "y.json": "line 2", "x.jsonl": ":2", "x.csv": ":1", "x.tsv": ":1", "x.xlsx": ":1"}
 
 
 @pytest.mark.parametrize("name", REPEATED)
 def test_a_repeated_name_is_an_error_that_names_it_and_its_place(tmp_path, name):
-    (tmp_path / name).write_text(REPEATED[name])
+    content = REPEATED[name]
+    if isinstance(content, str):
+        (tmp_path / name).write_text(content)
+    else:
+        content(tmp_path / name)
     try:
         told = [f"{read.where} {read.problem}" for read in records(tmp_path / name)][-1]
     except RecordError as error:
@@ -137,8 +197,9 @@ def test_a_text_a_line(tmp_path, end):
     [
         ("x.txt", b"id,candidate,reference\n1,a,b\n", "header of a table"),
         ("x.txt", b'"id";"candidate"\n"1";"a"\n', "header of a table"),
-        ("x.txt", "a b\n".encode("utf-16"), "zero bytes, as UTF-16 has"),
-        ("x.csv", "candidate,reference\na,b\n".encode("utf-16-le"), "zero bytes, as UTF-16 has"),
+        ("x.txt", "a b\n".encode("utf-16-le"), "zero bytes, as UTF-16 without its mark"),
+        ("x.csv", "candidate,reference\na,b\n".encode("utf-16-le"), "zero bytes, as UTF-16 without its mark"),
+        ("x.xlsx", b"not a workbook", "an unreadable workbook"),
         ("x.txt", "caf\u00e9\n".encode("latin-1"), "x.txt:1: not UTF-8"),
     ],
 )
