@@ -57,7 +57,7 @@ def reads(path: str, split: str) -> Iterator[Read]:
 def _located(path: str, split: str) -> list[Path] | datasets.Dataset:
     """The files of a split, or what `datasets` reads."""
     local = Path(path).expanduser()
-    if path.startswith(HUB) or not local.exists():
+    if path.startswith(HUB) or not (local.exists() or _has_configurations(local.parent)):
         return _from_hub(path, split)
     saved = is_saved(local)
     if files := _files(local, split) or ([] if saved else _line_files(local, split)):
@@ -114,9 +114,10 @@ def _files(path: Path, split: str) -> list[Path]:
 def _line_files(folder: Path, split: str) -> list[Path]:
     """The JSONL or CSV files that `datasets` selects for the split; it stops at a broken row, our readers skip it.
 
-    No files for other formats, nor for CSV with a dataset card, which may describe the dialect.
+    No files for other formats, nor for CSV with a dataset card, which may describe the dialect. ``folder`` may end in
+    the name of a configuration.
     """
-    formats = JSON_LINES if (folder / CARD).is_file() else LINE_FORMATS
+    formats = JSON_LINES if (folder / CARD).is_file() or not folder.exists() else LINE_FORMATS
     data_files = _load(datasets.load_dataset_builder, str(folder)).config.data_files
     files = [Path(name) for name in _pick(data_files or {}, split, str(folder))]
     return files if all(file.is_file() and file.name.endswith(formats) for file in files) else []
@@ -196,7 +197,7 @@ def _load(load: Callable[..., Any], path: str, cache: str | None = None) -> Any:
         reason = " ".join(str(error).split())
         raise CorpusError(
             f"path={path!r}: neither a local corpus nor a dataset that `datasets` can load ({reason}). "
-            f"If it has configurations, write {HUB}owner/name/config, or give one of its files"
+            f"If it has configurations, write {HUB}owner/name/config or folder/config"
         ) from error
 
 
@@ -205,6 +206,9 @@ def _hub_name(path: str) -> tuple[str, str | None, str | None]:
     name = path.removeprefix(HUB)
     if Path(name).is_dir():
         return name, None, None
+    parent, _, config = name.rpartition("/")
+    if parent and _has_configurations(Path(parent).expanduser()):
+        return str(Path(parent).expanduser()), config, None
     # A mistyped path must not wait for the network if it looks like a file, or if its folder exists.
     looks_local = Path(path).suffix in (*READERS, ".gz") or path.startswith(("/", ".", "~"))
     if not path.startswith(HUB) and (looks_local or ("/" in path and Path(path).parent.is_dir())):
@@ -214,6 +218,11 @@ def _hub_name(path: str) -> tuple[str, str | None, str | None]:
         name, _, config = name.rpartition("/")
         return name, config, revision or None
     return name, None, revision or None
+
+
+def _has_configurations(folder: Path) -> bool:
+    card = folder / CARD
+    return card.is_file() and "config_name:" in card.read_text(encoding="utf-8", errors="replace")
 
 
 def _pick(splits: Mapping[str, T], split: str, path: str) -> T:

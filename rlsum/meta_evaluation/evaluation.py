@@ -111,8 +111,8 @@ def evaluate(table: ScoreTable, statistic: str, choices: Choices) -> Result:
         correlations = {
             label: GroupedCorrelation(correlate(table.human, column, **options), {}) for label, column in scores.items()
         }
-        options |= {"test": choices.test, "resamples": swaps(table, choices), "seed": choices.seed}
-        tests = compare_all_metrics(table.human, scores, **options)
+        drawn = {"resamples": swaps(table, choices), "seed": choices.seed}
+        tests = compare_all_metrics(table.human, scores, test=choices.test, **options, **drawn)
     return Result(statistic, level, correlations, tuple(tests), ceiling, random)
 
 

@@ -167,19 +167,21 @@ def _equals(best: str, metrics: Sequence[str], result: Result) -> str:
 
 
 def _length(length: str, value: float, metrics: Mapping[str, Correlation], result: Result) -> str:
-    """Length against the metrics, by the verdicts of the tests."""
-    places: dict[str, list[str]] = {
-        "significantly more than": [],
-        "significantly less than": [],
-        "not shown to differ from": [],
-    }
-    for test in _tested(result):
-        other = test.b if test.a == length else test.a
-        if length in (test.a, test.b) and other in metrics:
-            more = "more" if (test.difference > 0) == (test.a == length) else "less"
-            place = f"significantly {more} than" if test.p_holm < ALPHA else "not shown to differ from"
-            places[place].append(other)
-    return f"{length} alone reaches {number(value)}, {_compared(places, len(metrics)) or 'not tested'}"
+    """Length against the metrics: their printed values, and the verdicts of the tests."""
+    places: dict[str, list[str]] = {"more than": [], "as much as": [], "less than": []}
+    for label, correlation in metrics.items():
+        more = float(number(value)) - float(number(correlation.value))
+        places["more than" if more > 0 else "less than" if more < 0 else "as much as"].append(label)
+    verdicts: dict[str, list[str]] = {"significantly more than": [], "significantly less than": []}
+    tests = [test for test in _tested(result) if length in (test.a, test.b) and {test.a, test.b} <= {length, *metrics}]
+    for test in tests:
+        if test.p_holm < ALPHA:
+            more = (test.difference > 0) == (test.a == length)
+            verdicts[f"significantly {'more' if more else 'less'} than"].append(test.b if test.a == length else test.a)
+    said = f"{length} alone reaches {number(value)}, {_compared(places, len(metrics))}"
+    if any(verdicts.values()):
+        return f"{said}; {_compared(verdicts, len(metrics))}"
+    return said + ("; no difference detected" if tests else "; not tested")
 
 
 def _tested(result: Result) -> list[MetricTest]:

@@ -309,6 +309,22 @@ def test_a_broken_row_in_a_folder_of_files_of_any_name_costs_itself(tmp_path, su
         load_corpus(folder, split="test")
 
 
+def test_a_local_snapshot_with_two_configurations(tmp_path):
+    folder = tmp_path / "snapshot"
+    write(folder / "one.jsonl", jsonl(STORIES[:1]))
+    write(folder / "rest.jsonl", jsonl(STORIES[1:]))
+    configs = "".join(f"- config_name: {name}\n  data_files: {name}.jsonl\n" for name in ("one", "rest"))
+    write(folder / "README.md", f"---\nconfigs:\n{configs}---\n".encode())
+    check(load_corpus(f"{folder}/one"), STORIES[:1])
+    check(load_corpus(f"hf://{folder}/rest"), STORIES[1:])
+    with pytest.raises(CorpusError, match=r"one.*rest.*folder/config"):
+        load_corpus(folder)
+    with pytest.raises(CorpusError, match="two"):
+        load_corpus(folder / "two")
+    (folder / "one.jsonl").write_bytes(jsonl(STORIES[2:]) + b"{half\n")
+    assert load_corpus(f"{folder}/one").rows["id"][:] == ["c", "d"]
+
+
 def test_a_broken_row_where_datasets_reads_is_told_as_such(tmp_path):
     write(tmp_path / "corpus" / "one.json", jsonl(STORIES) + b"{half\n")
     with pytest.raises(CorpusError, match=r"cannot read one of its files .*give the path of the file"):

@@ -60,21 +60,22 @@ def evaluated(values, tests=(), statistic="pearson"):
         ({"a": -0.0001, "b": -0.3}, (), ["at 0.000"], ["-0.000"]),
         ({"a": (0.2, -0.1, 0.5), "b": (0.1, -0.2, 0.4)}, (), ["highest at 0.200; its interval includes 0"], []),
         ({"a": (0.2, 0.1, 0.5), "b": 0.1}, (), ["highest at 0.200."], ["includes 0"]),
-        ({"a": 0.1, "b": 0.2, "length": 0.3}, (), ["length alone reaches 0.300, not tested"], []),
+        ({"a": 0.1, "b": 0.2, "length": 0.3}, (), ["length alone reaches 0.300, more than every metric; not"], []),
         (
             {"a": 0.1, "b": 0.2, "length": 0.3},
             [("a", "length", 0.2), ("b", "length", 0.3)],
-            ["0.300, not shown to differ from every metric."],
+            ["more than every metric; no difference detected"],
             ["significantly", "beats"],
         ),
         (
-            {"a": 0.1, "b": 0.4, "c": 0.2, "length": 0.3},
-            [("a", "length", 0.01), ("b", "length", 0.3), ("length", "c", 0.01)],
-            ["significantly more than a and c, not shown to differ from b."],
+            {"a": 0.1, "b": 0.4, "length": 0.3},
+            [("a", "length", 0.01), ("b", "length", 0.3)],
+            ["more than a, less than b; significantly more than a."],
             [],
         ),
-        ({"a": 0.5, "b": 0.1, "length": 0.3}, [("a", "length", 0.01)], ["significantly less than a."], ["every"]),
-        ({"a": 0.1, "b": NAN, "length": 0.3}, [("b", "length", NAN)], ["not tested"], ["tested pair"]),
+        ({"a": 0.3, "b": 0.3, "length": 0.3}, (), ["as much as every metric"], []),
+        ({"a": 0.1, "length": 0.3}, [("a", "length", 0.01)], ["more than a; significantly more than a"], ["every"]),
+        ({"a": 0.1, "b": NAN, "length": 0.3}, [("b", "length", NAN)], ["more than a; not tested"], ["tested pair"]),
         (
             {"a": 0.5, "b": 0.4, "c": 0.3},
             [("a", "b", 0.2), ("a", "c", 0.01), ("b", "c", 0.3)],
@@ -91,7 +92,7 @@ def test_what_is_said_of_some_numbers(values, tests, said, not_said):
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from([NAN, -0.4, -0.2, 0, 0.2, 0.2001, 0.7]), min_size=1, max_size=5))
-def test_the_highest_holds_for_the_printed_numbers(values):
+def test_more_and_less_hold_for_the_printed_numbers(values):
     labels = {f"m{number}": value for number, value in enumerate(values)}
     printed = {label: round(value, 3) for label, value in labels.items() if value == value}
     lines = findings(evaluated({**labels, "length": 0.2}))
@@ -104,6 +105,12 @@ def test_the_highest_holds_for_the_printed_numbers(values):
         label for label in printed if re.search(rf"\b{label}\b", lines[0].partition("reach")[0].partition(" at ")[0])
     }
     assert named == {label for label, value in printed.items() if value == shown}
+    for place, holds in (("more than", (0.2).__gt__), ("as much as", (0.2).__eq__), ("less than", (0.2).__lt__)):
+        match = re.search(rf"{place} ([^;]*?)(?:, (?:as much|less)|;)", lines[1])
+        told = set(re.findall(r"m\d", match[1])) if match else set()
+        if match and "every metric" in match[1]:
+            told = set(printed)
+        assert told == {label for label, value in printed.items() if holds(value)}
 
 
 @pytest.mark.parametrize(
