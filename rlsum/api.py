@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rlsum.evaluation.significance import TestOption
     from rlsum.judgments.collection import Judgments
     from rlsum.judgments.columns import JudgmentColumns
+    from rlsum.meta_evaluation.grouped import Average
     from rlsum.meta_evaluation.report import MetaEvaluation
     from rlsum.meta_evaluation.scores import Unit
     from rlsum.records import Output
@@ -132,7 +133,7 @@ def correlate(
     clean: bool = False,
     statistics: Sequence[str] = ("spearman", "pearson", "kendall"),
     level: Level = "pooled",
-    by_group: bool = False,
+    average: Average | None = None,
     test: TestOption = "auto",
     random: Random | None = None,
     length: Sequence[Unit] = ("letters",),
@@ -144,9 +145,9 @@ def correlate(
     """How well metrics agree with people: correlations with intervals, and tests between metrics.
 
     ``score``: the human score, by default `overall`, or the only one. ``layout``, ``lower_is_better``: as of
-    `judgments`. ``clean``, ``language``: as of `evaluate`. ``by_group``: correlate within each group, and average.
-    ``length``: text lengths to compare with. ``cache``: a folder that keeps scores, "default" for that of the command
-    line.
+    `judgments`. ``clean``, ``language``: as of `evaluate`. ``average``: correlate within each group, and average over
+    groups or rows. ``length``: text lengths to compare with. ``cache``: a folder that keeps scores, "default" for that
+    of the command line.
     """
     import rewards
     from rlsum.judgments.orientation import human_score
@@ -155,7 +156,7 @@ def correlate(
     from rlsum.meta_evaluation.report import MetaEvaluation
     from rlsum.meta_evaluation.scores import scored, short_labels
 
-    choices = Choices(level, by_group, test, resamples, seed, random)
+    choices = Choices(level, average, test, resamples, seed, random)
     check_choices(choices, statistics)
     scorers = rewards.from_specs(metrics, language)
     file = None if cache is None else scores_file(default_folder() if cache == "default" else Path(cache))

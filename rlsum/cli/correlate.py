@@ -23,6 +23,7 @@ from rlsum.cli.options import (
     expanded,
     listed,
 )
+from rlsum.errors import UserError
 from rlsum.evaluation.coefficients.table import DEFAULT, STATISTICS
 
 UNITS = ("letters", "words", "whitespace", "characters")
@@ -39,6 +40,10 @@ class Tests:
     by_group: Annotated[
         bool, typer.Option("--by-group", help="Correlate within each group (language pair, topic) and average.")
     ] = False
+    average: Annotated[
+        Literal["groups", "rows"] | None,
+        typer.Option(help="With --by-group: weight groups equally (groups, the default) or by rows."),
+    ] = None
     random: Annotated[
         Literal["inputs", "systems", "both"] | None,
         typer.Option(help="New inputs, new systems, or both (default: both where systems are enough, else inputs)."),
@@ -53,10 +58,13 @@ class Tests:
 
     def arguments(self) -> dict[str, Any]:
         """Those of `api.correlate`. Raises UserError."""
-        kept = {name: getattr(self, name) for name in ("level", "by_group", "random", "test", "resamples", "seed")}
+        if self.average is not None and not self.by_group:
+            raise UserError(f"--average {self.average}: it averages over groups; add --by-group")
+        kept = {name: getattr(self, name) for name in ("level", "random", "test", "resamples", "seed")}
         return kept | {
             "statistics": chosen("--statistic", self.statistic, tuple(STATISTICS)),
             "length": chosen("--length", self.length, UNITS) if self.length else [],
+            "average": (self.average or "groups") if self.by_group else None,
         }
 
 

@@ -65,6 +65,9 @@ OutFolder = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Write HTML, Markdown, LaTeX, CSV, JSON, PNG.")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")]
+LongSignatures = Annotated[
+    bool, typer.Option("--long-signatures", help="Write out the names of the signatures' fields.")
+]
 Resamples = Annotated[int, typer.Option(min=1, help="Resamples of each interval and each test.")]
 Seed = Annotated[int, typer.Option(min=0, help="Same seed, same intervals and p-values.")]
 
@@ -89,6 +92,7 @@ class Report:
     out: OutFolder = None
     overwrite: Overwrite = False
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with raw scores (not x 100).")] = False
+    long_signatures: LongSignatures = False
 
     def check(self, files: Iterable[str]) -> None:
         """Raise UserError where one of the files could not be written."""
@@ -101,7 +105,7 @@ class Report:
         if self.as_json:
             typer.echo(to_json(result))
             return
-        show(result.blocks(), Console())
+        show(result.blocks(self.long_signatures), Console())
         if self.out is not None:
             typer.echo(f"{self.out}: {', '.join(path.name for path in written)}")
 

@@ -14,6 +14,7 @@ from rlsum.cli.options import (
     STANDARD,
     Clean,
     Language,
+    LongSignatures,
     Metrics,
     Resamples,
     Seed,
@@ -61,6 +62,7 @@ def score(
             "with other options has written."
         ),
     ] = False,
+    long_signatures: LongSignatures = False,
 ) -> None:
     """Score pairs of candidates and references: a table of means with 95% intervals, and each item's scores.
 
@@ -95,7 +97,7 @@ def score(
             advance=advance,
             **choices,  # type: ignore[arg-type]
         )
-    show(scored.blocks(), Console())
+    show(scored.blocks(long_signatures), Console())
     if out is not None:
         typer.echo(f"{out}: {scored.rows:,} records scored")
 

@@ -35,7 +35,7 @@ class Compared(Shown):
     report: tuple[Block, ...]
     failed: Mapping[str, str]
 
-    def blocks(self) -> list[Block]:
+    def blocks(self, long_signatures: bool = True) -> list[Block]:
         """The report."""
         return list(self.report)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from rewards.base import Reward
-from rewards.scoring import check_scores
-from rewards.wrappers.cached import Cached
+from rewards.scoring import check_scores, columns_for
+from rewards.wrappers.cached import Cached, Store, columns_key, content_key
 from rewards.wrappers.inner import depends_on_batch
 from rlsum.errors import UserError, option
 from rlsum.evaluation.rows import Floats
@@ -47,17 +47,46 @@ def cached_scores(
 
     Raises the reward's errors, and RewardError for a broken file.
     """
-    if depends_on_batch(reward):  # its scores are of no use beside other rows
-        return [_in_chunks(reward, part, progress, len(part)) for part in parts]
+    if depends_on_batch(reward):
+        return [_together(reward, part, file, progress) for part in parts]
     cached = reward if file is None else Cached(reward, size=MOST, file=str(file))
-    return [_in_chunks(cached, part, progress, CHUNK) for part in parts]
+    return [_in_chunks(cached, part, progress) for part in parts]
 
 
-def _in_chunks(reward: Reward, rows: Sequence[Judgment], progress: Progress, size: int) -> Floats:
-    """The reward's scores (n,) of judged texts, scored and written so many at a time."""
+def score(reward: Reward, rows: Sequence[Judgment]) -> Floats:
+    """The reward's scores (n,) of judged texts."""
+    inputs = inputs_of(rows)
+    return check_scores(reward.name, reward(*inputs), inputs)
+
+
+def _in_chunks(reward: Reward, rows: Sequence[Judgment], progress: Progress) -> Floats:
+    """For a reward that is independent of the batch: rows are scored and written in chunks."""
     scores = []
-    for start in range(0, len(rows), size):
-        inputs = inputs_of(rows[start : start + size])
-        scores.append(check_scores(reward.name, reward(*inputs), inputs))
-        progress(len(scores[-1]))
+    for start in range(0, len(rows), CHUNK):
+        chunk = rows[start : start + CHUNK]
+        scores.append(score(reward, chunk))
+        progress(len(chunk))
     return np.concatenate(scores)
+
+
+def _together(reward: Reward, rows: Sequence[Judgment], file: Path | None, progress: Progress) -> Floats:
+    """For a reward that depends on the batch: all rows in one call, cached for exactly these rows in this order."""
+    store = None if file is None else Store(str(file), MOST)
+    keys = list(_keys(reward, rows)) if store else []
+    stored = store.get([key for pair in keys for key in pair]) if store else {}
+    known = [np.nan if undefined in stored else stored.get(key) for key, undefined in keys]
+    scores = score(reward, rows) if None in known or not store else np.array(known, dtype=np.float64)
+    if store and None in known:
+        pairs = zip(keys, scores, strict=True)
+        store.put({undefined if np.isnan(x) else key: float(np.nan_to_num(x)) for (key, undefined), x in pairs})
+    progress(len(rows))
+    return scores
+
+
+def _keys(reward: Reward, rows: Sequence[Judgment]) -> Iterator[tuple[bytes, bytes]]:
+    """Two keys of each row: for a score, and for an undefined one."""
+    read = columns_key(columns_for(reward, inputs_of(rows).columns))
+    texts = (text for row in rows for text in (row.candidate, row.source, str(len(row.references)), *row.references))
+    batch = content_key([reward.signature + read, *texts]).hex()
+    for number in range(len(rows)):
+        yield content_key([batch, str(number)]), content_key([batch, str(number), "undefined"])

@@ -17,7 +17,7 @@ from rlsum.evaluation.correlation import correlate, few_inputs
 from rlsum.evaluation.population import Random, chosen_random
 from rlsum.evaluation.rows import Ints, check_option, members
 from rlsum.evaluation.significance import MetricTest, TestOption, compare_all_metrics
-from rlsum.meta_evaluation.grouped import Choices, GroupedCorrelation, compare_within, correlate_within
+from rlsum.meta_evaluation.grouped import AVERAGES, Choices, GroupedCorrelation, compare_within, correlate_within
 from rlsum.meta_evaluation.scores import ScoreTable
 
 
@@ -73,12 +73,14 @@ def check_choices(choices: Choices, statistics: Sequence[str]) -> None:
         named(statistic)
     check_option("random", random or "inputs", Random)
     check_option("test", test, TestOption)
+    if choices.average not in (None, *AVERAGES):
+        raise UserError(f"average={choices.average!r} is unknown; use one of {', '.join(AVERAGES)}")
     if choices.resamples < 0 or choices.seed < 0:
         raise UserError(f"resamples={choices.resamples} and seed={choices.seed} must be 0 or more")
-    if random in ("systems", "both") and (choices.by_group or test != "auto"):
-        taken = option("by_group", True) if choices.by_group else option("test", test)
+    if random in ("systems", "both") and (choices.average or test != "auto"):
+        taken = option("average", choices.average, "--by-group") if choices.average else option("test", test)
         raise UserError(f"{option('random', random)}: {taken} takes the systems as given; omit one of the two")
-    if choices.by_group and test != "auto":
+    if choices.average and test != "auto":
         raise UserError(f"{option('test', test)}: within groups metrics have t tests alone; leave it out")
     if test == "williams" and (choices.level != "pooled" or not all(named(name).williams for name in statistics)):
         needed = f"{option('level', 'pooled')} and of the statistics only pearson and spearman"
@@ -92,7 +94,7 @@ def swaps(table: ScoreTable, choices: Choices) -> int:
 
 def random_of(table: ScoreTable, statistic: str, choices: Choices) -> Random:
     """What is random: that of ``choices``, else inputs for a requested test and within groups, else by the systems."""
-    if choices.by_group or (choices.random is None and choices.test != "auto"):
+    if choices.average is not None or (choices.random is None and choices.test != "auto"):
         return "inputs"
     return choices.random or chosen_random(statistic, choices.level, table.inputs, table.systems)
 
@@ -103,7 +105,7 @@ def evaluate(table: ScoreTable, statistic: str, choices: Choices) -> Result:
     ceiling = _ceiling(table, statistic, choices) if table.judges is not None else None
     options: dict[str, Any] = {"statistic": statistic, "level": level, "random": random}
     options |= {"inputs": table.inputs, "systems": table.systems}
-    if choices.by_group:
+    if choices.average is not None:
         correlations = {label: correlate_within(table, label, statistic, choices) for label in table.columns}
         tests = compare_within(table, statistic, choices)
     else:
@@ -131,7 +133,7 @@ def _ceiling(table: ScoreTable, statistic: Any, choices: Choices) -> Agreement:
             seed=choices.seed,
         )
 
-    if not choices.by_group:
+    if choices.average is None:
         few = few_inputs(len(set(table.inputs)))
         all_rows = ceiling(np.arange(len(table)), 0 if few else choices.resamples)
         return replace(all_rows, reason=all_rows.reason or few)
@@ -139,6 +141,7 @@ def _ceiling(table: ScoreTable, statistic: Any, choices: Choices) -> Agreement:
     defined = [group for group in groups if not np.isnan(group.value)]
     if not defined:
         return groups[0]
-    value = float(np.mean([group.value for group in defined]))
+    weights = [1 if choices.average == "groups" else group.n for group in defined]
+    value = float(np.average([group.value for group in defined], weights=weights))
     n, judgments = sum(group.n for group in groups), sum(group.judgments for group in groups)
     return replace(groups[0], value=value, n=n, judgments=judgments, reason=f"average of {len(defined)} groups")

@@ -11,7 +11,7 @@ from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import counted
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import Result, Results
-from rlsum.meta_evaluation.grouped import GroupedCorrelation
+from rlsum.meta_evaluation.grouped import AVERAGES, GroupedCorrelation
 from rlsum.pages.table import joined
 
 ALPHA = 0.05
@@ -46,12 +46,12 @@ def material(evaluation: Results) -> list[str]:
     lines += [f"Left out: {count:,} {reason}." for reason, count in table.left_out.items()]
     for label, column in table.columns.items():
         lines += [f"{label}: {counted(count, 'text')} undefined: {why}." for why, count in column.undefined.items()]
-    if groups > 1 and not evaluation.choices.by_group:
-        within = option("by_group", True)
+    if groups > 1 and evaluation.choices.average is None:
+        within = option("average", "groups", "--by-group")
         lines.append(f"The rows of {groups:,} groups are pooled; {within} correlates within each group and averages.")
-    if evaluation.choices.by_group:
-        weights = "their mean has equal weights"
-        lines.append(f"Correlations are computed within {counted(groups, 'group')}; {weights}.")
+    if evaluation.choices.average is not None:
+        average = AVERAGES[evaluation.choices.average]
+        lines.append(f"Correlations are computed within {counted(groups, 'group')}; average: {average}.")
     lines += [f"Note: {note}." for note in table.notes]
     return lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,22 +25,29 @@ from rlsum.evaluation.population import (
     valued,
     why_not,
 )
-from rlsum.evaluation.rows import Ints, Rows, constant, judged_rows, members, paired_rows
+from rlsum.evaluation.rows import Floats, Ints, Rows, constant, judged_rows, members, paired_rows
 from rlsum.evaluation.significance import MetricTest, TestOption, with_t
 from rlsum.evaluation.statistics import with_holm
 from rlsum.meta_evaluation.scores import ScoreTable
 
+Average = Literal["groups", "rows"]
+
+AVERAGES: dict[Average, str] = {
+    "groups": "the mean over the groups, with equal weights",
+    "rows": "the mean over the groups, weighted by their rows",
+}
+
 
 @dataclass(frozen=True)
 class Choices:
-    """How to compute. ``by_group``: within groups, and averaged with equal weights; else all groups are pooled.
+    """How to compute. ``average`` None pools all groups; within groups tests are t tests clustered by input.
 
     ``random``: whether inputs, systems or both are a sample, None: both where the systems are enough. Within groups
     systems are always taken as given.
     """
 
     level: Level = "pooled"
-    by_group: bool = False
+    average: Average | None = None
     test: TestOption = "auto"
     resamples: int = RESAMPLES
     seed: int = 0
@@ -67,7 +74,7 @@ def correlate_within(table: ScoreTable, label: str, statistic: str, choices: Cho
             kept = np.unique(rows.unit)
             rows = replace(rows, unit=np.searchsorted(kept, rows.unit), units=len(kept))
             spreads[group] = estimate(valued(rows, statistic, level), statistic, level, "inputs")
-    return _averaged(correlations, spreads, len(table), level)
+    return _averaged(correlations, spreads, len(table), choices)
 
 
 def compare_within(table: ScoreTable, statistic: str, choices: Choices) -> list[MetricTest]:
@@ -77,7 +84,7 @@ def compare_within(table: ScoreTable, statistic: str, choices: Choices) -> list[
 
 def _by_t(table: ScoreTable, a: str, b: str, statistic: str, choices: Choices) -> MetricTest:
     """The t test of an average difference, each group with a standard error of its own."""
-    parts, left_out, equal, level = [], 0, 0, choices.level
+    parts, weights, left_out, equal, level = [], [], 0, 0, choices.level
     why, nan = "inputs are the independent units", np.nan
     test = MetricTest(a, b, "clustered t", statistic, level, nan, nan, nan, len(table), 0, why)
     for group, first, second in _pairs(table, a, b):
@@ -92,12 +99,13 @@ def _by_t(table: ScoreTable, a: str, b: str, statistic: str, choices: Choices) -
         same = abs(difference.value) < 1e-12 and np.isnan(difference.error)
         equal += same
         parts.append(difference._replace(error=0.0) if same else difference)
+        weights.append(1 if choices.average == "groups" else len(first))
     why += f", of each of {len(parts)} groups"
     why += f" ({left_out} more are undefined)" if left_out else ""
     why += f"; in {equal} of them the metrics are equal, so p is that of the others" if 0 < equal < len(parts) else ""
     if not parts:
         return replace(test, why=why, reason="undefined in every group")
-    mean = averaged(parts, np.ones(len(parts)))
+    mean = averaged(parts, np.array(weights, dtype=np.float64))
     units = sum(part.degrees + 1 for part in parts)
     return replace(with_t(test, mean), why=why, units=units)
 
@@ -125,7 +133,7 @@ def _names(table: ScoreTable, chosen: Ints) -> dict[str, Any]:
 
 
 def _averaged(
-    correlations: Mapping[str, Correlation], spreads: Mapping[str, Spread], judged: int, level: Level
+    correlations: Mapping[str, Correlation], spreads: Mapping[str, Spread], judged: int, choices: Choices
 ) -> GroupedCorrelation:
     defined = {group: correlation for group, correlation in correlations.items() if not np.isnan(correlation.value)}
     left_out = tuple(group for group in correlations if group not in defined)
@@ -136,17 +144,22 @@ def _averaged(
     if not defined:
         reason = f"undefined in every group ({reasons})"
         return GroupedCorrelation(replace(result, reason=reason), correlations, left_out)
-    value = float(np.mean([correlation.value for correlation in defined.values()]))
-    low, high, reason = _interval(defined, spreads, level)
+    weights = np.array(
+        [1 if choices.average == "groups" else correlation.n for correlation in defined.values()], dtype=np.float64
+    )
+    value = float(np.average([correlation.value for correlation in defined.values()], weights=weights))
+    low, high, reason = _interval(defined, spreads, weights, choices.level)
     if left_out:
         left = f"{len(left_out)} of {len(correlations)} groups left out ({reasons})"
         reason = f"{left}; {reason}" if reason else left
     return GroupedCorrelation(replace(result, value=value, low=low, high=high, reason=reason), correlations, left_out)
 
 
-def _interval(defined: Mapping[str, Correlation], spreads: Mapping[str, Spread], level: Level) -> Interval:
+def _interval(
+    defined: Mapping[str, Correlation], spreads: Mapping[str, Spread], weights: Floats, level: Level
+) -> Interval:
     """The interval of the average, or why a group has none."""
     for group, correlation in defined.items():
         if np.isnan(correlation.low):
             return no_interval(f"{_named(group)}: {correlation.reason.removeprefix('no interval: ')}")
-    return t_interval(averaged([spreads[group] for group in defined], np.ones(len(defined))), level, LEVEL)
+    return t_interval(averaged([spreads[group] for group in defined], weights), level, LEVEL)

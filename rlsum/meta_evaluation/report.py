@@ -27,9 +27,9 @@ FILES = (*REPORT.values(), "report.json", "correlations.csv", "tests.csv", "scor
 class MetaEvaluation(Shown, Results):
     """All statistics of a table, with their report."""
 
-    def blocks(self) -> list[Block]:
+    def blocks(self, long_signatures: bool = False) -> list[Block]:
         """Tables, findings, warnings and signatures."""
-        return summary(self)
+        return summary(self, long_signatures)
 
     def pictures(self) -> list[Block]:
         """Each metric against people."""
@@ -51,15 +51,16 @@ class MetaEvaluation(Shown, Results):
         return write_report(Path(folder), REPORT, report(self), texts, paper=summary(self))
 
 
-def summary(evaluation: Results) -> list[Block]:
+def summary(evaluation: Results, long_signatures: bool = True) -> list[Block]:
     """What the terminal shows: tables first, conclusions last, where a reader looks; its tables are those of LaTeX."""
+    signatures = _signatures(evaluation)
     return [
         *small_print(material(evaluation)),
         *_correlations(evaluation),
         *_matrices(evaluation),
         Bullets(findings(evaluation)),
         Bullets(warnings(evaluation), "warning"),
-        Bullets([short_signature(text) for text in _signatures(evaluation)], "code"),
+        Bullets(signatures if long_signatures else [short_signature(text) for text in signatures], "code"),
     ]
 
 
@@ -78,7 +79,7 @@ def report(evaluation: Results) -> list[Block]:
 
 
 def _correlations(evaluation: Results) -> list[Table]:
-    grouped = evaluation.results if evaluation.choices.by_group else ()
+    grouped = evaluation.results if evaluation.choices.average is not None else ()
     return [correlation_table(evaluation), *(group_table(result) for result in grouped)]
 
 
@@ -131,7 +132,7 @@ def to_json(evaluation: Results) -> str:
 def correlation_rows(evaluation: Results) -> Iterator[Sequence[Any]]:
     """A correlation a line: metrics, lengths and judges, each group and the whole."""
     fields = ("value", "low", "high", "n", "coverage", "over", "left_out", "reason")
-    whole = "average of groups" if evaluation.choices.by_group else ""
+    whole = "" if evaluation.choices.average is None else f"average of {evaluation.choices.average}"
     yield ("label", "kind", "statistic", "level", "group", *fields)
     for result in evaluation.results:
         for label, grouped in result.correlations.items():

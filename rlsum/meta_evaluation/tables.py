@@ -30,7 +30,7 @@ def correlation_table(evaluation: Results) -> Table:
     rows += _judge_rows(evaluation) if table.judges is not None else []
     notes = [*_intervals(evaluation), *([BOLD] if _bold(rows) else []), COVERAGE]
     notes += _about_judges(evaluation)
-    whole = ", average of groups" if choices.by_group else ""
+    whole = "" if choices.average is None else ", average of groups"
     header = ("", *(f"{result.statistic}, {result.level}{whole}" for result in results), "n", "coverage")
     return Table(f"Agreement with people: {table.score}", header, tuple(rows), tuple(notes))
 
@@ -42,7 +42,7 @@ def _about_judges(evaluation: Results) -> list[str]:
         return []
     judge = "each judge" if judges.named else "each single judgment (judges are anonymous)"
     texts = "all texts with at least two judgments, pooled"
-    texts += " within groups and averaged; alpha over all groups" if evaluation.choices.by_group else ""
+    texts += "" if evaluation.choices.average is None else " within groups and averaged; alpha over all groups"
     lines = [f"Judges: {judge} against the mean of the others; {texts}."]
     agreements = (evaluation.alpha, *(result.ceiling for result in evaluation.results))
     if any(agreement is not None and not math.isnan(agreement.low) for agreement in agreements):

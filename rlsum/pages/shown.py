@@ -20,8 +20,8 @@ def quiet(name: str, done: int, total: int) -> None:
 class Shown:
     """A result with a report: its text is that of the terminal, and a notebook shows its tables and pictures."""
 
-    def blocks(self) -> list[Block]:
-        """What is shown; signatures of metrics in their short form."""
+    def blocks(self, long_signatures: bool = False) -> list[Block]:
+        """What is shown; signatures of metrics in their short form, or with the names of their fields."""
         raise NotImplementedError
 
     def pictures(self) -> Iterable[Block]:

@@ -52,8 +52,8 @@ class Evaluation(Shown):
     debris: Sequence[str] = ()
     notes: Sequence[str] = ()
 
-    def blocks(self) -> list[Block]:
-        """Tables of scores, properties and differences, then the short forms of the signatures."""
+    def blocks(self, long_signatures: bool = False) -> list[Block]:
+        """Tables of scores, properties and differences, then the signatures, by default their short forms."""
         counts = {system: len(outputs) for system, outputs in self.outputs.items()}
         sizes = ", ".join(f"{system} {count:,}" for system, count in counts.items())
         articles = f"Articles: {sizes}; {self.resampling.note}."
@@ -75,7 +75,11 @@ class Evaluation(Shown):
                 test += " Of the corpus: outputs of random articles are swapped between the two systems."
             notes = [test, *self.debris, *_unpaired(self.comparisons), *_other_references(self)]
             tables.append(difference_table(self.comparisons, f"Against {self.compared_with}", notes))
-        return [*tables, Bullets([short_signature(text) for text in self.signatures.values()], "code")]
+        signatures = list(self.signatures.values())
+        return [
+            *tables,
+            Bullets(signatures if long_signatures else [short_signature(text) for text in signatures], "code"),
+        ]
 
     def pictures(self) -> list[Block]:
         """The differences, if systems are compared."""

@@ -73,7 +73,7 @@ class Scored(Shown):
         """The scores (n,) of a metric, system after system."""
         return np.concatenate([np.frombuffer(columns[metric]) for columns in self.by_system.values()])
 
-    def blocks(self) -> list[Block]:
+    def blocks(self, long_signatures: bool = False) -> list[Block]:
         """Means x 100 with intervals, a row a system; then signatures, with the number of undefined scores."""
         means = {
             system: intervals(
@@ -92,7 +92,8 @@ class Scored(Shown):
         lines = []
         for label, signature in self.signatures.items():
             undefined = int(np.isnan(self[label]).sum())
-            lines.append(short_signature(signature) + (f"  ({undefined:,} undefined)" if undefined else ""))
+            written = signature if long_signatures else short_signature(signature)
+            lines.append(written + (f"  ({undefined:,} undefined)" if undefined else ""))
         table = metric_table(means, {}, "Scores x 100", notes, self.headings, sizes=sizes)
         return [table, Bullets(lines, "code")]
 

@@ -12,13 +12,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rlsum.compare.cells import NONE, START
 from rlsum.errors import UserError
 from rlsum.pages.blocks import Block, Bullets
+from rlsum.pages.pictures.drawing import COLOURS, Picture, drawn, short_name
 from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table
 from rlsum.readers import json_file
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from rlsum.pages.pictures.drawing import Mode
 
 NAN = float("nan")
 
@@ -81,7 +87,7 @@ def chain(correlation: Path | None, comparison: Any, study: Path | None) -> list
 
 
 def chain_blocks(links: Sequence[Link]) -> list[Block]:
-    """The chain as a table and a sentence about its order; [] without any link."""
+    """The chain as a table, a picture and a sentence about its order; [] without any link."""
     if not any(part.known for link in links for part in _parts(link)):
         return []
     header = ("reward", "agrees with judges", f"its own gain by training, x {SCALE}", "preferred by judges, %")
@@ -90,7 +96,7 @@ def chain_blocks(links: Sequence[Link]) -> list[Block]:
     rows = tuple((Cell(link.reward), *map(_cell, _parts(link), scales, digits, (False, True, False))) for link in links)
     of = dict.fromkeys(part.of for link in links for part in _parts(link) if part.of)
     table = Table("From agreement to preference", header, rows, (f"{'; '.join(of)}.",) if of else ())
-    return [table, Bullets(list(agreements_of_order(links)))]
+    return [table, _picture(links), Bullets(list(agreements_of_order(links)))]
 
 
 def agreements_of_order(links: Sequence[Link]) -> list[str]:
@@ -225,3 +231,26 @@ def _cell(part: Estimate, scale: float, digits: int, signed: bool) -> Cell:
     sign = "+" if signed else ""
     texts = [f"{scale * value:{sign}.{digits}f}" for value in (part.value, part.low, part.high)]
     return Cell(texts[0], "" if math.isnan(part.low) else f"{texts[1]} to {texts[2]}")
+
+
+def _picture(links: Sequence[Link]) -> Picture:
+    titles = ("agrees with judges", f"its own gain, x {SCALE}", "preferred, %")
+    zeros, scales = (0.0, 0.0, 50.0), (1, SCALE, 100)
+
+    def draw(figure: Figure, _: Mode) -> None:
+        for at in range(3):
+            axes = figure.add_subplot(1, 3, at + 1)
+            for number, link in enumerate(links):
+                part = _parts(link)[at]
+                if part.known:
+                    colour, y = COLOURS[number % len(COLOURS)], -number
+                    axes.plot([scales[at] * part.low, scales[at] * part.high], [y, y], color=colour)
+                    axes.plot([scales[at] * part.value], [y], "o", color=colour)
+            axes.axvline(zeros[at], color=COLOURS[-1], linestyle="--", linewidth=0.8)
+            axes.set_title(titles[at], loc="left")
+            axes.set_ylim(-len(links) + 0.5, 0.5)
+            axes.set_yticks([-number for number in range(len(links))])
+            axes.set_yticklabels([short_name(link.reward) for link in links] if at == 0 else [""] * len(links))
+
+    note = "Points with 95% intervals; dashed: no agreement, no gain, no preference. A row is a reward."
+    return drawn("chain", "From agreement to preference", note, (9.0, 1.0 + 0.35 * len(links)), draw)

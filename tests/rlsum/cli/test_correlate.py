@@ -63,6 +63,7 @@ def test_json_is_the_same_twice_and_without_a_cache(rlsum, data):
         (("--length", "bytes"), "--length: 'bytes' is unknown"),
         (("--metrics", "ruge-l"), "unknown reward 'ruge-l'"),
         (("--score", "fluency"), "no row has the score 'fluency'"),
+        (("--average", "rows"), "add --by-group"),
         (("--test", "williams", "--level", "system"), "--level pooled"),
         (("--test", "clustered permutation", "--by-group"), "t tests alone"),
     ],
@@ -155,10 +156,10 @@ def test_rows_of_single_judges_and_columns_of_judges_give_the_same_numbers(rlsum
 def test_within_groups(rlsum, tmp_path):
     write_jsonl(tmp_path / "g.jsonl", rated(24, groups=("cs-en", "de-en")).rows)
     command = ("correlate", tmp_path / "g.jsonl", "--metrics", "rouge-1", *FAST)
-    code, printed, _ = rlsum(*command, "--by-group")
+    code, printed, _ = rlsum(*command, "--by-group", "--average", "rows")
     assert code == 0
     assert "Within groups: spearman, pooled" in printed
-    assert "their mean has equal weights" in printed
+    assert "weighted by their rows" in printed
     assert "The rows of 2 groups are pooled" in rlsum(*command)[1]
 
 

@@ -37,7 +37,7 @@ def test_every_statistic_of_every_column(table):
 
 def test_ceilings_are_averaged_as_the_metrics_are():
     table = scored(rated(30, groups=("a", "b")), {"share": Share()})
-    found = meta_evaluate(table, ("pearson",), Choices(by_group=True, resamples=50)).results[0]
+    found = meta_evaluate(table, ("pearson",), Choices(average="groups", resamples=50)).results[0]
     parts = [
         judge_ceiling(table.judges.scores[np.array(table.groups) == group], judges="anonymous", statistic="pearson")
         for group in ("a", "b")
@@ -94,11 +94,11 @@ def test_williams_is_printed_where_it_is_asked_for(table):
     assert "inputs repeat" in " ".join(warnings(found))
 
 
-@pytest.mark.parametrize("by_group", [False, True])
-def test_inputs_that_are_no_part_of_a_correlation_are_counted(by_group):
+@pytest.mark.parametrize("average", [None, "groups"])
+def test_inputs_that_are_no_part_of_a_correlation_are_counted(average):
     judgments = rated(20, groups=("a", "b"))
     alone = replace(judgments, rows=judgments.rows[:-2])  # the last input keeps one text
-    found = meta_evaluate(scored(alone, {}), ("pearson",), Choices("input", by_group, resamples=20))
+    found = meta_evaluate(scored(alone, {}), ("pearson",), Choices("input", average, resamples=20))
     assert "pearson of length (letters): the mean of 19 inputs; 1 left out" in " ".join(warnings(found))
 
 
@@ -133,7 +133,7 @@ def test_one_is_not_several_and_without_a_test_length_is_not_tested():
 @pytest.mark.parametrize(
     "choices",
     [
-        *(Choices(level="inputs"), Choices(random="articles"), Choices(test="t")),
+        *(Choices(level="inputs"), Choices(random="articles"), Choices(test="t"), Choices(average="mean")),
         *(Choices(resamples=-1), Choices(seed=-1)),
     ],
 )

@@ -25,17 +25,19 @@ def table_of(human, metrics, groups):
     return ScoreTable("data", "overall", human, inputs, ("s",) * len(human), tuple(groups), columns)
 
 
-def within(human, metric, groups):
-    return correlate_within(table_of(human, {"metric": metric}, groups), "metric", "pearson", Choices(by_group=True))
+def within(human, metric, groups, average="groups"):
+    table = table_of(human, {"metric": metric}, groups)
+    return correlate_within(table, "metric", "pearson", Choices(average=average))
 
 
 def test_averages_are_of_the_groups_own_correlations():
     human, metric, groups = two_groups()
     chosen = np.array(groups) == "a"
     a, b = (pearsonr(human[part], metric[part]).statistic for part in (chosen, ~chosen))
-    even = within(human, metric, groups)
+    even, by_rows = within(human, metric, groups), within(human, metric, groups, average="rows")
     assert [each.value for each in even.groups.values()] == pytest.approx([a, b])
     assert even.average.value == pytest.approx((a + b) / 2)
+    assert by_rows.average.value == pytest.approx((a + 2 * b) / 3)
     assert even.average.low < even.average.value < even.average.high
     assert (even.average.n, even.average.over, even.average.coverage) == (120, 2, 1)
 
@@ -53,7 +55,7 @@ def test_inputs_without_a_value_are_no_sample():
     inputs = tuple(("g", str(number)) for number in np.repeat(np.arange(50), 4))
     columns = {"metric": Column(metric, "metric")}
     table = ScoreTable("data", "overall", human, inputs, tuple("abcd") * 50, ("g",) * 200, columns)
-    found = correlate_within(table, "metric", "pearson", Choices("input", by_group=True))
+    found = correlate_within(table, "metric", "pearson", Choices("input", average="groups"))
     assert (found.groups["g"].over, found.groups["g"].left_out) == (15, 35)
     assert (found.average.low, found.average.high) == pytest.approx((found.groups["g"].low, found.groups["g"].high))
 
@@ -71,7 +73,7 @@ def test_groups_without_a_value_are_named():
 
 
 def compared(human, metrics, groups):
-    return compare_within(table_of(human, metrics, groups), "pearson", Choices(by_group=True))[0]
+    return compare_within(table_of(human, metrics, groups), "pearson", Choices(average="groups"))[0]
 
 
 def test_a_better_metric_is_found_and_equal_ones_are_not():

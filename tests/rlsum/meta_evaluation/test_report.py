@@ -18,7 +18,7 @@ from rlsum.pages.table import Table
 def evaluation():
     table = scored(rated(80, groups=("cs-en", "<b>de</b>")), {"share": Share()})
     table = replace(table, columns={**table.columns, "100%_<i>flat</i>": Column(np.ones(len(table)), "flat|<script>")})
-    return meta_evaluate(table, ("pearson",), Choices(by_group=True, resamples=40))
+    return meta_evaluate(table, ("pearson",), Choices(average="groups", resamples=40))
 
 
 @pytest.fixture(scope="module")

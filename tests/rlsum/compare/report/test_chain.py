@@ -5,6 +5,7 @@ import json
 import pytest
 
 from rlsum.compare.report.chain import ChainError, Estimate, Link, agreements_of_order, chain, chain_blocks
+from rlsum.pages.pictures.drawing import Picture
 from rlsum.pages.table import Table
 
 
@@ -95,9 +96,10 @@ def test_wrong_files_say_what_to_give(files, tmp_path):
 
 
 def test_blocks(files):
-    table, order = chain_blocks(chain(*files))
+    table, drawing, order = chain_blocks(chain(*files))
     assert isinstance(table, Table)
     assert [cell.text for cell in table.rows[0]] == ["ROUGE", "0.100", "+2.00", "40.0"]
+    assert isinstance(drawing, Picture)
     assert len(order.lines) == 3
     assert chain_blocks([Link("a")]) == []
 
