@@ -1,15 +1,18 @@
-"""The picture of a meta-evaluation: each metric against people."""
+"""Pictures of a meta-evaluation: each metric against people, and the tests between metrics."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rlsum.evaluation.rows import Floats
+from rlsum.evaluation.significance import MetricTest
+from rlsum.meta_evaluation.evaluation import Result
 from rlsum.meta_evaluation.scores import ScoreTable
-from rlsum.pages.pictures.drawing import COLOURS, Mode, Picture, drawn, short_name
+from rlsum.pages.pictures.drawing import COLOURS, INKS, PAPERS, Mode, Picture, drawn, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +22,28 @@ PANEL = (3.7, 2.9)  # inches
 LONGEST = 34  # letters of a metric's label
 COLUMNS = 3
 BINS = 10
+LEGIBLE = 16  # metrics; the cells of larger heat maps hold no numbers
+STEPS = (0.05, 0.01, 0.001)  # p-values below which a cell gets darker
+SHADES = (0.18, 0.4, 0.65, 0.95)  # shares of the colour, one more than STEPS
+
+
+def heat_map(result: Result) -> Picture:
+    """Rows against columns: blue where the row agrees better with people, orange where the column does."""
+    labels = list(result.correlations)
+    side = 0.62 * len(labels) + 2.6
+    width = side + 0.09 * max(len(short_name(label, LONGEST)) for label in labels)
+
+    def draw(figure: Figure, mode: Mode) -> None:
+        _draw_map(figure.add_subplot(), labels, result.tests, mode)
+
+    return drawn(
+        f"tests-{result.statistic}",
+        f"Differences between metrics: {result.statistic}, {result.level}",
+        "Row minus column, with p after Holm's correction. Blue: the row agrees better with people; orange: the column "
+        "does; darker at p < .05, .01, .001; grey: no difference detected; no colour: not tested.",
+        (width, side),
+        draw,
+    )
 
 
 def scatter(table: ScoreTable) -> Picture:
@@ -62,3 +87,34 @@ def _draw_scatter(axes: Axes, scores: Floats, human: Floats) -> None:
     scores, human = scores[defined], human[defined]
     axes.scatter(scores, human, s=7, color=COLOURS[0], alpha=alpha, linewidths=0)
     axes.plot(*binned_means(scores, human), color=COLOURS[1], marker=".")
+
+
+def _draw_map(axes: Axes, labels: Sequence[str], tests: Sequence[MetricTest], mode: Mode) -> None:
+    from matplotlib.colors import to_rgb
+
+    paper, ink = np.array(to_rgb(PAPERS[mode])), INKS[mode]
+    differences = {(test.a, test.b): (test.difference, test.p_holm) for test in tests}
+    differences |= {(test.b, test.a): (0.0 - test.difference, test.p_holm) for test in tests}
+    shades = np.tile(paper, (len(labels), len(labels), 1))
+    for row, a in enumerate(labels):
+        for column, b in enumerate(labels):
+            if a == b:
+                continue
+            difference, p = differences[a, b]
+            strength = sum(p < step for step in STEPS)
+            full = COLOURS[6] if strength == 0 else COLOURS[0 if difference > 0 else 1]
+            if not math.isnan(p):
+                shades[row, column] = SHADES[strength] * np.array(to_rgb(full)) + (1 - SHADES[strength]) * paper
+            if len(labels) <= LEGIBLE:
+                p_text = "p<.001" if p < 0.001 else f"p={p:.3f}".replace("=0.", "=.")
+                text = "not tested" if math.isnan(p) else f"{difference:+.3f}\n{p_text}"
+                colour = "#ffffff" if strength == 3 else ink
+                axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color=colour)
+    axes.imshow(shades, aspect="equal")
+    axes.grid(False)
+    axes.tick_params(length=0)
+    short = [short_name(label, LONGEST) for label in labels]
+    axes.set_xticks(range(len(labels)), short, rotation=40, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(len(labels)), short)
+    for spine in axes.spines.values():
+        spine.set_visible(False)

@@ -11,9 +11,9 @@ from typing import Any
 from rewards.scoring import short_signature
 from rlsum.meta_evaluation.evaluation import Results
 from rlsum.meta_evaluation.findings import findings, material, verdict, warnings
-from rlsum.meta_evaluation.pictures import scatter
-from rlsum.meta_evaluation.tables import correlation_table, group_table, matrix_table
-from rlsum.pages.blocks import Block, Bullets, Heading, section, signature_section, small_print
+from rlsum.meta_evaluation.pictures import heat_map, scatter
+from rlsum.meta_evaluation.tables import correlation_table, group_table, matrix_table, pairs_table
+from rlsum.pages.blocks import Block, Bullets, Fold, Heading, section, signature_section, small_print
 from rlsum.pages.formats import csv_text, file_names, write_report
 from rlsum.pages.shown import Shown, frame
 from rlsum.pages.table import Table
@@ -54,10 +54,11 @@ class MetaEvaluation(Shown, Results):
 def summary(evaluation: Results, long_signatures: bool = True) -> list[Block]:
     """What the terminal shows: tables first, conclusions last, where a reader looks; its tables are those of LaTeX."""
     signatures = _signatures(evaluation)
+    matrices = [matrix_table(result) for result in evaluation.results if result.tested]
     return [
         *small_print(material(evaluation)),
         *_correlations(evaluation),
-        *_matrices(evaluation),
+        *matrices,
         Bullets(findings(evaluation)),
         Bullets(warnings(evaluation), "warning"),
         Bullets(signatures if long_signatures else [short_signature(text) for text in signatures], "code"),
@@ -66,6 +67,8 @@ def summary(evaluation: Results, long_signatures: bool = True) -> list[Block]:
 
 def report(evaluation: Results) -> list[Block]:
     """What HTML and Markdown show: conclusions first, and pictures."""
+    tested = [result for result in evaluation.results if result.tested]
+    pairs = [Fold(f"{table.caption}: all pairs", (table,)) for table in map(pairs_table, tested)]
     return [
         Heading(f"Do the metrics agree with people? {evaluation.table.name}: {evaluation.table.score}", 1),
         *small_print(material(evaluation)),
@@ -73,7 +76,7 @@ def report(evaluation: Results) -> list[Block]:
         *section("Warnings", Bullets(warnings(evaluation), "warning")),
         *section("Correlations", *_correlations(evaluation)),
         *section("Metrics against people", scatter(evaluation.table)),
-        *section("Between metrics", *_matrices(evaluation)),
+        *section("Between metrics", *map(heat_map, tested), *pairs),
         *signature_section(_signatures(evaluation)),
     ]
 
@@ -81,10 +84,6 @@ def report(evaluation: Results) -> list[Block]:
 def _correlations(evaluation: Results) -> list[Table]:
     grouped = evaluation.results if evaluation.choices.average is not None else ()
     return [correlation_table(evaluation), *(group_table(result) for result in grouped)]
-
-
-def _matrices(evaluation: Results) -> list[Table]:
-    return [matrix_table(result) for result in evaluation.results if result.tested]
 
 
 def _signatures(evaluation: Results) -> list[str]:

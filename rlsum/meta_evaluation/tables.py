@@ -1,4 +1,4 @@
-"""A meta-evaluation as tables: correlations, groups, and the tests as a matrix."""
+"""A meta-evaluation as tables: correlations, groups, and the tests as a matrix or a pair a row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import MEANING, Random
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import Result, Results
-from rlsum.meta_evaluation.findings import ALPHA, number
+from rlsum.meta_evaluation.findings import ALPHA, number, verdict
 from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, p_text
 
 CEILING, AGREEMENT = "judges: one against the others", "judges: Krippendorff's alpha"
@@ -99,6 +99,24 @@ def matrix_table(result: Result) -> Table:
     )
     notes = (f"Row minus column. {SIGNIFICANT}", *_methods(result))
     return Table(f"Differences in {result.statistic}, {result.level}", header, rows, notes)
+
+
+def pairs_table(result: Result) -> Table:
+    """One pair a row: the difference, p and the verdict."""
+    rows = tuple(
+        (
+            Cell(f"{test.a} against {test.b}"),
+            Cell(f"{test.difference:+.3f}" if not math.isnan(test.difference) else UNDEFINED),
+            Cell(p_text(test.p)),
+            Cell(p_text(test.p_holm), mark=test.p_holm < ALPHA),
+            Cell(f"{test.n:,}"),
+            Cell(verdict(test), test.reason, mark=test.p_holm < ALPHA),
+        )
+        for test in result.tests
+    )
+    header = ("pair", "difference", "p", "p (Holm)", "n", "verdict")
+    notes = (SIGNIFICANT, *_methods(result))
+    return Table(f"Tests of {result.statistic}, {result.level}", header, rows, notes)
 
 
 def _methods(result: Result) -> list[str]:

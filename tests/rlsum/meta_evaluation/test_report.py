@@ -9,8 +9,9 @@ from rated import Share, rated
 
 from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
 from rlsum.meta_evaluation.pictures import binned_means
-from rlsum.meta_evaluation.report import MetaEvaluation, summary, to_json
+from rlsum.meta_evaluation.report import MetaEvaluation, report, summary, to_json
 from rlsum.meta_evaluation.scores import Column, scored
+from rlsum.pages.blocks import Fold
 from rlsum.pages.table import Table
 
 
@@ -34,7 +35,7 @@ def test_the_page_needs_nothing_and_escapes_everything(folder):
     assert "<i>flat" not in page
     assert "<script>" not in page
     assert "prefers-color-scheme: dark" in page
-    assert page.count("data:image/png;base64") == 2  # light and dark
+    assert page.count("data:image/png;base64") == 4  # heat map and scatter, light and dark
     assert "length (letters) alone reaches" in page
 
 
@@ -73,12 +74,15 @@ def test_tables_of_the_report(evaluation):
         "judges: Krippendorff's alpha",
     ]
     assert [row[0].text for row in groups.rows] == ["cs-en", "<b>de</b>", "average"]
-    assert all(len(row) == len(table.header) for table in tables for row in table.rows)
+    pairs = [table for block in report(evaluation) if isinstance(block, Fold) for table in block.blocks]
+    assert pairs
+    assert all(len(row) == len(table.header) for table in (*tables, *pairs) for row in table.rows)
 
 
-def test_what_was_not_tested_has_no_table(tmp_path):
+def test_what_was_not_tested_has_no_table_and_no_picture(tmp_path):
     few = meta_evaluate(scored(rated(12), {"share": Share()}), choices=Choices(resamples=40))
     written = {path.name for path in MetaEvaluation(**vars(few)).save(tmp_path)}
+    assert not any(name.startswith("tests-") for name in written)
     assert "scatter.png" in written
     assert not any("Differences" in block.caption for block in summary(few) if isinstance(block, Table))
     text = (tmp_path / "report.md").read_text()
