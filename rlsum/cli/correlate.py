@@ -49,7 +49,7 @@ class Tests:
         typer.Option(help="New inputs, new systems, or both (default: both where systems are enough, else inputs)."),
     ] = None
     test: Annotated[
-        Literal["auto", "williams", "clustered permutation"],
+        Literal["auto", "williams", "permutation", "clustered permutation"],
         typer.Option(help="Test between metrics; auto chooses by the data."),
     ] = "auto"
     length: Annotated[str, typer.Option(help=f"Text lengths to compare with: {', '.join(UNITS)}.")] = "letters"
@@ -97,7 +97,7 @@ def correlate(
 
     rlsum correlate judged.jsonl --metrics 'rouge-l,rouge-l(direction=recall)' --score grammar --level input -o report
 
-    rlsum correlate wmt-da:wmt17_da_seg.tsv.gz --by-group --statistic kendall,pearson --json
+    rlsum correlate wmt-da:wmt17_da_seg.tsv.gz --by-group --statistic kendall,pearson,acc-t --json
     """
     from rlsum.meta_evaluation.report import FILES, to_json
 

@@ -79,7 +79,8 @@ def judge_ceiling(
     options, judgments that are not a matrix or infinite.
     """
     check_option("judges", judges, Judges)
-    of = named(statistic)
+    if (of := named(statistic)).accuracy:
+        raise ValueError(f"statistic={statistic!r} is an accuracy; use a correlation, such as spearman")
     matrix, unit, units = pairable(judgments, inputs)
     result = Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()))
     if not len(matrix):

@@ -3,6 +3,7 @@
 Pooled: over all rows. Input: within each input over its systems, then the mean over inputs where it is defined. System:
 over the systems' means. Intervals are clustered by input, because rows of one input share its difficulty and its
 reference and are not independent; with ``random`` systems they are for systems to come (`rlsum.evaluation.population`).
+Those of acc-t and spa are percentiles of a bootstrap that draws whole inputs.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rlsum.errors import option
 from rlsum.evaluation.coefficients.statistic import Engine, Level, Statistic
 from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.population import Random, counted, population_interval
@@ -28,10 +30,11 @@ ENOUGH = 0.95  # share of resamples in which a statistic must be defined for an 
 class Correlation:
     """Correlation of a metric with people.
 
-    ``value`` in [-1, 1] with its interval ``low`` to ``high``; NaN if undefined, for the ``reason`` given. ``n`` rows
-    were used, ``coverage`` is their share of the judged rows. ``over`` is the number of rows (pooled), of inputs with a
-    value (input), or of systems (system); ``left_out`` counts inputs without a value (a single row, or constant
-    scores). ``random`` says for which population the interval is.
+    ``value`` in [-1, 1] (accuracies in [0, 1]) with its interval ``low`` to ``high``; NaN if undefined, for the
+    ``reason`` given. ``n`` rows were used, ``coverage`` is their share of the judged rows. ``over`` is the number of
+    rows (pooled), of inputs with a value (input), or of systems (system); ``left_out`` counts inputs without a value (a
+    single row, or constant scores). ``epsilon`` is the tie threshold of acc-t, NaN otherwise. ``random`` says for which
+    population the interval is.
     """
 
     statistic: str
@@ -43,6 +46,7 @@ class Correlation:
     coverage: float
     over: int
     left_out: int = 0
+    epsilon: float = float("nan")
     reason: str = ""
     random: Random = "inputs"
 
@@ -57,29 +61,40 @@ def correlate(
     systems: Ids | None = None,
     random: Random = "inputs",
     confidence: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
 ) -> Correlation:
     """Correlate ``metric`` (n,) with ``human`` (n,), both higher = better, NaN = undefined.
 
     ``inputs`` and ``systems`` (n,) name the input and the system of each row; without ``inputs`` each row is its own
-    input. Kendall is tau-b. Level input needs ``inputs``, level system ``systems``, random systems both. Raises
-    ValueError for unknown options, missing names, vectors of unequal length, infinite scores.
+    input. ``resamples=0`` omits the interval; otherwise only acc-t and spa use it. Kendall is tau-b. Level input needs
+    ``inputs``, level system ``systems``, random systems both. Raises ValueError for unknown options, missing names,
+    vectors of unequal length, infinite scores.
     """
     of = named(statistic)
-    check_option("level", level, Level)
+    of.check(level)
     needed(level, inputs, systems, random)
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence={confidence} must lie between 0 and 1, such as {LEVEL}")
+    if not 0 < confidence < 1 or resamples < 0:
+        raise ValueError(f"confidence={confidence} must lie between 0 and 1, and resamples={resamples} be 0 or more")
     rows = judged_rows(human, metric, inputs, systems)
     over, left_out = _counts(rows, of, level)
     nan = float("nan")
     result = Correlation(statistic, level, nan, nan, nan, len(rows), rows.coverage, over, left_out, random=random)
     if reason := why_undefined(rows, level, over):
         return replace(result, reason=reason)
-    value = float(of.engine(rows, level)(np.ones((1, rows.units)))[0])
+    value, epsilon = of.exact(rows, level) or (float(of.engine(rows, level)(np.ones((1, rows.units)))[0]), nan)
     if np.isnan(value):
-        return replace(result, reason=_why_flat(rows, level))
-    low, high, reason = population_interval(rows, statistic, level, random, confidence)
-    return replace(result, value=value, low=low, high=high, reason=reason)
+        return replace(result, reason=_why_flat(rows, of, level))
+    low, high, reason = nan, nan, ""
+    if of.influence and resamples:
+        low, high, reason = population_interval(rows, statistic, level, random, confidence)
+    elif random != "inputs":
+        reason = f"no interval: {statistic} has none over new systems; use {option('random', 'inputs')}"
+    elif resamples and (reason := few_inputs(len(np.unique(rows.unit)))):
+        pass
+    elif resamples:
+        low, high, reason = interval(of.engine(rows, level), rows.unit, rows.units, confidence, resamples, seed)
+    return replace(result, value=value, epsilon=epsilon, low=low, high=high, reason=reason)
 
 
 def needed(level: Level, inputs: Ids | None, systems: Ids | None, random: Random = "inputs") -> None:
@@ -106,12 +121,15 @@ def why_undefined(rows: Rows, level: Level, over: int) -> str:
     return ""
 
 
-def _why_flat(rows: Rows, level: Level) -> str:
+def _why_flat(rows: Rows, statistic: Statistic, level: Level) -> str:
     if constant(rows.human):
         return "the human scores are constant"
     if constant(rows.metric):
         return "the metric's scores are constant"
-    return f"the {'' if level == 'pooled' else 'mean '}scores of people or of the metric are constant"
+    return (
+        statistic.undefined
+        or f"the {'' if level == 'pooled' else 'mean '}scores of people or of the metric are constant"
+    )
 
 
 def bootstrap_values(statistic: Engine, units: int, resamples: int, seed: int) -> Floats:
@@ -159,5 +177,5 @@ def _counts(rows: Rows, statistic: Statistic, level: Level) -> tuple[int, int]:
     if level == "system":
         return len(np.unique(rows.system)), 0
     sizes = np.bincount(rows.unit, minlength=rows.units)
-    defined = int((~np.isnan(statistic.by_unit(rows))).sum())
+    defined = int((sizes > 1 if "input" in statistic.engines else ~np.isnan(statistic.by_unit(rows))).sum())
     return defined, int((sizes > 0).sum()) - defined

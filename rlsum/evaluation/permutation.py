@@ -1,7 +1,7 @@
 """Permutation tests between two metrics (Deutsch, Dror and Roth 2021): their scores are swapped on random units.
 
 Under the null hypothesis the two metrics of a unit are exchangeable once they are standardised, or ranked for rank
-correlations. A unit is a whole input (PERM-INPUT), as rows of one input are dependent.
+correlations. A unit is a row (PERM-BOTH) or, as rows of one input are dependent, a whole input (PERM-INPUT).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class Swapped(NamedTuple):
 
 
 def swapped_differences(
-    first: Rows, second: Rows, statistic: str, level: Level, *, resamples: int, seed: int = 0
+    first: Rows, second: Rows, statistic: str, level: Level, *, resamples: int, seed: int = 0, exact: bool = True
 ) -> Swapped:
     """Swap the scores of two metrics on random units of the same rows, from `paired_rows`.
 
-    If there are at most ``resamples`` patterns of swaps besides the observed one, all are tried and p is exact. Pooled
-    Spearman swaps ranks over all rows without ranking again, which changes neither the observed difference nor the
-    level of the test.
+    If there are at most ``resamples`` patterns of swaps besides the observed one, all are tried and p is exact;
+    ``exact=False`` always draws ``resamples`` random swaps. Pooled Spearman swaps ranks over all rows without ranking
+    again, which changes neither the observed difference nor the level of the test.
     """
     nan, none = float("nan"), np.empty(0)
     if level == "input":
@@ -47,11 +47,11 @@ def swapped_differences(
     if level == "pooled" and of.of_ranks:
         value = of.of_ranks(_doubled(_ranked(first), _ranked(second)))
     else:
-        value = of.engine(_doubled(first, second), level)
+        value = of.engine(_doubled(first, second, of.scaled), level)
     difference = float(_difference(value, np.zeros((1, first.units)))[0])
     if np.isnan(difference):
         return Swapped(nan, none, len(taken), "the scores of people or of a metric are constant at this level")
-    blocks = _swaps(taken, first.units, resamples, seed)
+    blocks = _swaps(taken, first.units, resamples, seed, exact)
     return Swapped(difference, np.concatenate([_difference(value, swaps) for swaps in blocks]), len(taken))
 
 
@@ -71,8 +71,10 @@ def p_values(difference: float, swaps: Floats) -> tuple[float, float]:
 
 
 def defined_in_both(first: Rows, second: Rows, statistic: str) -> tuple[Rows, Rows]:
-    """The rows of the inputs where the statistic is defined for both metrics."""
+    """The rows of the inputs where the statistic is defined for both metrics; all, of one over all inputs at once."""
     of = named(statistic)
+    if "input" in of.engines:
+        return first, second
     kept = ~np.isnan(of.by_unit(first) + of.by_unit(second))[first.unit]
     return first.where(kept), second.where(kept)
 
@@ -81,9 +83,11 @@ def _ranked(rows: Rows) -> Rows:
     return replace(rows, human=rankdata(rows.human), metric=rankdata(rows.metric))
 
 
-def _doubled(first: Rows, second: Rows) -> Rows:
-    """The rows of both metrics, scaled alike, concatenated: units u and u + units are the same input."""
-    metrics = [(scores - scores.mean()) / scores.std() for scores in (first.metric, second.metric)]
+def _doubled(first: Rows, second: Rows, scaled: bool = True) -> Rows:
+    """The rows of both metrics, ``scaled`` alike, concatenated: units u and u + units are the same input."""
+    metrics = [
+        (scores - scores.mean()) / scores.std() if scaled else scores for scores in (first.metric, second.metric)
+    ]
     return Rows(
         human=np.concatenate([first.human, second.human]),
         metric=np.concatenate(metrics),
@@ -101,9 +105,9 @@ def _difference(statistic: Engine, swaps: Floats) -> Floats:
     return statistic(np.concatenate([stay, swaps], axis=1)) - statistic(np.concatenate([swaps, stay], axis=1))
 
 
-def _swaps(taken: Ints, units: int, resamples: int, seed: int) -> Iterator[Floats]:
+def _swaps(taken: Ints, units: int, resamples: int, seed: int, exact: bool) -> Iterator[Floats]:
     """Blocks (b, units) of 0 and 1 on the units ``taken``: every pattern but the observed one, or random ones."""
-    few = len(taken) < 63 and 2 ** len(taken) - 1 <= resamples
+    few = exact and len(taken) < 63 and 2 ** len(taken) - 1 <= resamples
     generator = np.random.default_rng(seed)
     done = 0
     for rows in row_blocks(2 ** len(taken) - 1 if few else resamples, 2 * units):

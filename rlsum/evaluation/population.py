@@ -196,7 +196,7 @@ def population_interval(rows: Rows, statistic: str, level: Level, random: Random
         return no_interval(reason)
     if level == "system" and random != "inputs":
         means = system_means(rows)
-        value = float(named(statistic).function(means.human, means.metric))
+        value = float(named(statistic).of(means.human, means.metric))
         if abs(value) > 1 - 1e-6:
             return no_interval("a perfect correlation has none")
         return Interval(*system_interval(value, len(means), statistic, confidence))

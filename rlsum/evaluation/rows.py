@@ -53,6 +53,10 @@ class Rows:
         columns = {name: getattr(self, name)[kept] for name in ("human", "metric", "unit", "system")}
         return replace(self, **columns)
 
+    def apart(self) -> Rows:
+        """The same rows with every row as one unit."""
+        return replace(self, unit=np.arange(len(self)), units=len(self))
+
 
 def judged_rows(human: ArrayLike, metric: ArrayLike, inputs: Ids | None = None, systems: Ids | None = None) -> Rows:
     """The rows on which ``human`` (n,) and ``metric`` (n,) are both defined.

@@ -29,8 +29,8 @@ from rlsum.evaluation.population import (
 from rlsum.evaluation.rows import Floats, Ids, Rows, check_option, constant, paired_rows
 from rlsum.evaluation.statistics import RESAMPLES, with_holm
 
-Test = Literal["williams", "clustered permutation", "clustered t"]
-TestOption = Literal["auto", "williams", "clustered permutation"]
+Test = Literal["williams", "permutation", "clustered permutation", "clustered t"]
+TestOption = Literal["auto", "williams", "permutation", "clustered permutation"]
 
 REPEATED = "inputs repeat, so rows are not independent and the test rejects too often"
 UNLIKE = (
@@ -93,8 +93,7 @@ def compare_all_metrics(
     (level system) or by a t test clustered by both (`rlsum.evaluation.population`). Raises ValueError for unknown
     options and for a test that the level or the population does not have.
     """
-    named(statistic)
-    check_option("level", level, Level)
+    named(statistic).check(level)
     needed(level, inputs, systems, random)
     check_option("test", test, TestOption)
     if resamples < 1:
@@ -118,7 +117,8 @@ def _tested(test: MetricTest, first: Rows, second: Rows, random: Random, resampl
     if reason := _undefined(first, second, statistic, level):
         return replace(test, reason=reason)
     systems, units = sizes(first.unit, first.system, level)
-    calibrated = random != "inputs" or test.why != REQUESTED
+    of_clusters = level == "system" or named(statistic).influence is not None
+    calibrated = random != "inputs" or (test.why != REQUESTED and of_clusters)
     if calibrated and (reason := why_not(statistic, level, systems, units, random, test=True)):
         return replace(test, units=units if random == "inputs" else systems, reason=f"no test: {reason}")
     if test.test == "clustered t":
@@ -139,9 +139,14 @@ def default_test(first: Rows, second: Rows, statistic: str, level: Level, random
         return "clustered permutation", f"whole systems are swapped; for {MEANING[random]}"
     if random != "inputs":
         return "clustered t", f"a t test clustered by systems and by inputs; for {MEANING[random]}"
+    if of.influence is None:
+        return "clustered permutation", f"whole inputs are swapped; {statistic} has no t test"
     if of.normal and level == "pooled":
-        if skewed := _skewed(first, second):
-            return "clustered permutation", f"whole inputs are swapped, as other tests need normal scores ({skewed})"
+        skewed = _skewed(first, second)
+        if skewed and first.repeated:
+            return "clustered permutation", f"whole inputs are swapped, as a t test needs normal scores ({skewed})"
+        if skewed:
+            return "permutation", f"no input repeats, but Williams' test needs normal scores ({skewed})"
         if not first.repeated:
             return "williams", "no input repeats and no scores are far from normal"
     return "clustered t", "inputs are the independent units"
@@ -188,6 +193,11 @@ def _by_permutation(result: MetricTest, first: Rows, second: Rows, resamples: in
         warnings = (UNLIKE,)
     if result.level == "system" and result.why == REQUESTED:
         warnings += (SYSTEMS,)
+    if result.test == "permutation":
+        if result.level == "input":
+            raise ValueError("test='permutation' swaps rows; for level='input' use test='clustered permutation'")
+        warnings += (REPEATED,) if first.repeated else ()
+        first, second = first.apart(), second.apart()
     swapped = swapped_differences(first, second, result.statistic, result.level, resamples=resamples, seed=seed)
     p, p_greater = p_values(swapped.difference, swapped.swaps)
     difference, _, units, reason = swapped
@@ -204,6 +214,8 @@ def _skewed(first: Rows, second: Rows) -> str:
 
 
 def _undefined(first: Rows, second: Rows, statistic: str, level: Level) -> str:
+    if level in named(statistic).untested:
+        return f"{statistic} has no test over all rows; compare metrics at level='input'"
     if first.judged and not len(first):
         if level == "input":
             return "no input has two rows on which the scores of people and of both metrics vary"
@@ -266,7 +278,7 @@ def williams_test(first: Rows, second: Rows, statistic: str) -> Williams:
 
 def correlations(first: Rows, second: Rows, statistic: str) -> tuple[float, float, float]:
     """r of people and the first metric, of people and the second, and of the two metrics."""
-    of = named(statistic).function
+    of = named(statistic).of
     pairs = ((first.human, first.metric), (second.human, second.metric), (first.metric, second.metric))
     r12, r13, r23 = (float(of(x, y)) for x, y in pairs)
     return r12, r13, r23

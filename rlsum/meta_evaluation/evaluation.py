@@ -25,7 +25,8 @@ from rlsum.meta_evaluation.scores import ScoreTable
 class Result:
     """One statistic: label -> correlation (metrics, then lengths), the tests of all pairs of labels, the ceiling.
 
-    ``ceiling`` is None without single judges' scores. ``random``: the population of intervals and tests.
+    ``ceiling`` is None without single judges' scores, and for accuracies. ``random``: the population of intervals and
+    tests.
     """
 
     statistic: str
@@ -52,7 +53,7 @@ class Results:
 
 
 def meta_evaluate(table: ScoreTable, statistics: Sequence[str] = DEFAULT, choices: Choices | None = None) -> Results:
-    """All ``statistics`` of the columns. Raises ValueError for unknown options."""
+    """All ``statistics`` of the columns, each at a level that it has. Raises ValueError for unknown options."""
     choices, alpha = choices or Choices(), None
     if table.judges is not None:
         few = few_inputs(len(set(table.inputs)))
@@ -80,11 +81,18 @@ def check_choices(choices: Choices, statistics: Sequence[str]) -> None:
     if random in ("systems", "both") and (choices.average or test != "auto"):
         taken = option("average", choices.average, "--by-group") if choices.average else option("test", test)
         raise UserError(f"{option('random', random)}: {taken} takes the systems as given; omit one of the two")
-    if choices.average and test != "auto":
-        raise UserError(f"{option('test', test)}: within groups metrics have t tests alone; leave it out")
+    if test in ("auto", "clustered permutation"):
+        return
+    if choices.average:
+        raise UserError(
+            f"{option('test', test)}: within groups, only 'clustered permutation' is available; leave it out"
+        )
     if test == "williams" and (choices.level != "pooled" or not all(named(name).williams for name in statistics)):
         needed = f"{option('level', 'pooled')} and of the statistics only pearson and spearman"
         raise UserError(f"{option('test', test)}: needs {needed}; leave it out")
+    if test == "permutation" and choices.level == "input":
+        inputs = option("level", "input")
+        raise UserError(f"{option('test', test)}: swaps rows; for {inputs} use 'clustered permutation'")
 
 
 def swaps(table: ScoreTable, choices: Choices) -> int:
@@ -92,29 +100,40 @@ def swaps(table: ScoreTable, choices: Choices) -> int:
     return max(choices.resamples, 100 * math.comb(len(table.columns), 2))
 
 
+def level_of(statistic: str, choices: Choices) -> Level:
+    """The level of a statistic: that of ``choices``, if the statistic has it."""
+    levels = named(statistic).levels
+    return choices.level if choices.level in levels else levels[0]
+
+
 def random_of(table: ScoreTable, statistic: str, choices: Choices) -> Random:
     """What is random: that of ``choices``, else inputs for a requested test and within groups, else by the systems."""
     if choices.average is not None or (choices.random is None and choices.test != "auto"):
         return "inputs"
-    return choices.random or chosen_random(statistic, choices.level, table.inputs, table.systems)
+    return choices.random or chosen_random(statistic, level_of(statistic, choices), table.inputs, table.systems)
 
 
 def evaluate(table: ScoreTable, statistic: str, choices: Choices) -> Result:
     """One statistic of all columns."""
-    level, random = choices.level, random_of(table, statistic, choices)
-    ceiling = _ceiling(table, statistic, choices) if table.judges is not None else None
-    options: dict[str, Any] = {"statistic": statistic, "level": level, "random": random}
+    level = level_of(statistic, choices)
+    judged = table.judges is not None and not named(statistic).accuracy
+    ceiling = _ceiling(table, statistic, choices) if judged else None
+    options: dict[str, Any] = {"statistic": statistic, "level": level, "seed": choices.seed}
     options |= {"inputs": table.inputs, "systems": table.systems}
+    random = random_of(table, statistic, choices)
+    enough = swaps(table, choices)
     if choices.average is not None:
-        correlations = {label: correlate_within(table, label, statistic, choices) for label in table.columns}
-        tests = compare_within(table, statistic, choices)
+        correlations = {label: correlate_within(table, label, statistic, level, choices) for label in table.columns}
+        tests = compare_within(table, statistic, level, replace(choices, resamples=enough))
     else:
         scores = {label: column.scores for label, column in table.columns.items()}
         correlations = {
-            label: GroupedCorrelation(correlate(table.human, column, **options), {}) for label, column in scores.items()
+            label: GroupedCorrelation(
+                correlate(table.human, column, **options, random=random, resamples=choices.resamples), {}
+            )
+            for label, column in scores.items()
         }
-        drawn = {"resamples": swaps(table, choices), "seed": choices.seed}
-        tests = compare_all_metrics(table.human, scores, test=choices.test, **options, **drawn)
+        tests = compare_all_metrics(table.human, scores, test=choices.test, random=random, **options, resamples=enough)
     return Result(statistic, level, correlations, tuple(tests), ceiling, random)
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from rlsum.errors import option
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import counted
 from rlsum.evaluation.significance import MetricTest
@@ -16,6 +17,10 @@ from rlsum.pages.table import joined
 
 ALPHA = 0.05
 FEW = 6  # most pairs that a sentence lists
+OUTSIDE = (
+    "the value is outside its interval, because resampling shifts this statistic; "
+    "the width of the interval is meaningful, its position is not"
+)
 
 
 def number(value: float) -> str:
@@ -79,6 +84,8 @@ def _doubts(result: Result) -> list[str]:
     lines += _by_reason(" of", {label: average.reason for label, average in averages.items()})
     for label, grouped in result.correlations.items():
         lines += _inputs_left_out(label, grouped)
+    outside = [label for label, it in averages.items() if it.value < it.low or it.value > it.high]
+    lines += [f" of {', '.join(outside)}: {OUTSIDE}."] if outside else []
     lines += _by_reason(",", {f"{test.a} against {test.b}": test.reason for test in result.tests})
     if result.ceiling is not None and result.ceiling.reason:
         lines.append(f" of the judges: {result.ceiling.reason}.")
@@ -148,11 +155,12 @@ def _highest(labels: Sequence[str], metrics: Mapping[str, Correlation], result: 
     else:
         said = f"{joined(best)} {'all ' if len(best) == len(metrics) > 2 else ''}reach {top}"
         said += "" if len(best) == len(metrics) else ", the highest value"
-    highest = [metrics[label] for label in best]
-    if all(correlation.value < 0 for correlation in highest):
-        said += "; a value below 0 is disagreement with people"
-    if all(correlation.low <= 0 <= correlation.high for correlation in highest):
-        said += f"; {'its interval includes' if len(best) == 1 else 'their intervals include'} 0"
+    if not named(result.statistic).accuracy:
+        highest = [metrics[label] for label in best]
+        if all(correlation.value < 0 for correlation in highest):
+            said += "; a value below 0 is disagreement with people"
+        if all(correlation.low <= 0 <= correlation.high for correlation in highest):
+            said += f"; {'its interval includes' if len(best) == 1 else 'their intervals include'} 0"
     undefined = [label for label in labels if label not in metrics]
     return said + (f"; {joined(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined" if undefined else "")
 

@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from rlsum.evaluation.coefficients.statistic import Level
-from rlsum.evaluation.correlation import LEVEL, RESAMPLES, Correlation, correlate
-from rlsum.evaluation.permutation import defined_in_both
+from rlsum.evaluation.coefficients.table import named
+from rlsum.evaluation.correlation import RESAMPLES, Correlation, bootstrap_values, correlate, percentiles
+from rlsum.evaluation.permutation import Swapped, defined_in_both, p_values, swapped_differences
 from rlsum.evaluation.population import (
     Interval,
     Random,
@@ -26,7 +27,7 @@ from rlsum.evaluation.population import (
     why_not,
 )
 from rlsum.evaluation.rows import Floats, Ints, Rows, constant, judged_rows, members, paired_rows
-from rlsum.evaluation.significance import MetricTest, TestOption, with_t
+from rlsum.evaluation.significance import MetricTest, Test, TestOption, with_t
 from rlsum.evaluation.statistics import with_holm
 from rlsum.meta_evaluation.scores import ScoreTable
 
@@ -36,11 +37,12 @@ AVERAGES: dict[Average, str] = {
     "groups": "the mean over the groups, with equal weights",
     "rows": "the mean over the groups, weighted by their rows",
 }
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
 class Choices:
-    """How to compute. ``average`` None pools all groups; within groups tests are t tests clustered by input.
+    """How to compute. ``average`` None pools all groups; within groups tests are always clustered by input.
 
     ``random``: whether inputs, systems or both are a sample, None: both where the systems are enough. Within groups
     systems are always taken as given.
@@ -63,30 +65,70 @@ class GroupedCorrelation:
     left_out: tuple[str, ...] = ()
 
 
-def correlate_within(table: ScoreTable, label: str, statistic: str, choices: Choices) -> GroupedCorrelation:
+def correlate_within(
+    table: ScoreTable, label: str, statistic: str, level: Level, choices: Choices
+) -> GroupedCorrelation:
     """`correlate` within each group of rows, and the average; groups are independent samples of inputs."""
-    correlations, spreads, level = {}, {}, choices.level
-    for group, chosen in members(table.groups).items():
+    resamples, seed = choices.resamples, choices.seed
+    correlations, draws, spreads = {}, {}, {}
+    for number, (group, chosen) in enumerate(members(table.groups).items()):
         scores, names = (table.human[chosen], table.scores(label)[chosen]), _names(table, chosen)
-        correlations[group] = correlate(*scores, statistic=statistic, level=level, **names)
-        if not np.isnan(correlations[group].low):
+        correlations[group] = correlate(
+            *scores, statistic=statistic, level=level, **names, resamples=resamples, seed=seed
+        )
+        if not np.isnan(correlations[group].value) and resamples:
             rows = judged_rows(*scores, **names)
             kept = np.unique(rows.unit)
             rows = replace(rows, unit=np.searchsorted(kept, rows.unit), units=len(kept))
-            spreads[group] = estimate(valued(rows, statistic, level), statistic, level, "inputs")
-    return _averaged(correlations, spreads, len(table), choices)
+            if named(statistic).influence:
+                spreads[group] = estimate(valued(rows, statistic, level), statistic, level, "inputs")
+            else:
+                draws[group] = bootstrap_values(
+                    named(statistic).engine(rows, level), rows.units, resamples, seed + number
+                )
+    return _averaged(correlations, draws, spreads, len(table), choices.average)
 
 
-def compare_within(table: ScoreTable, statistic: str, choices: Choices) -> list[MetricTest]:
-    """The t test of the average difference of each pair of columns, with Holm's correction for all pairs."""
-    return with_holm([_by_t(table, a, b, statistic, choices) for a, b in combinations(table.columns, 2)])
+def compare_within(table: ScoreTable, statistic: str, level: Level, choices: Choices) -> list[MetricTest]:
+    """The average difference of each pair of columns: a t test, or swaps of inputs on request and for accuracies.
+
+    Holm's correction for all pairs.
+    """
+    test = _by_t if named(statistic).influence and choices.test == "auto" else _by_swaps
+    return with_holm([test(table, a, b, statistic, level, choices) for a, b in combinations(table.columns, 2)])
 
 
-def _by_t(table: ScoreTable, a: str, b: str, statistic: str, choices: Choices) -> MetricTest:
+def _by_swaps(table: ScoreTable, a: str, b: str, statistic: str, level: Level, choices: Choices) -> MetricTest:
+    """The test of an average difference by swaps of whole inputs within each group."""
+    parts: list[Swapped] = []
+    weights: list[int] = []
+    groups = list(_pairs(table, a, b))
+    for seed, (_, first, second) in enumerate(groups, choices.seed):
+        if _varied(first, second):
+            options: dict[str, Any] = {"resamples": choices.resamples, "seed": seed, "exact": False}
+            part = swapped_differences(first, second, statistic, level, **options)
+            if not part.reason:
+                parts.append(part)
+                weights.append(1 if choices.average == "groups" else len(first))
+    left_out = len(groups) - len(parts)
+    why = f"whole inputs are swapped within each of {len(parts)} groups"
+    why += f" ({left_out} more are undefined)" if left_out else ""
+    test = _untested(table, a, b, "clustered permutation", statistic, level, why)
+    if choices.test == "auto" and level == "system":
+        return replace(test, reason=f"no test: {why_not(statistic, level, 0, 0, 'inputs', test=True)}")
+    if not parts:
+        return replace(test, reason="undefined in every group")
+    share = np.array(weights) / sum(weights)
+    difference = float(share @ [part.difference for part in parts])
+    p, p_greater = p_values(difference, share @ np.stack([part.swaps for part in parts]))
+    return replace(test, difference=difference, p=p, p_greater=p_greater, units=sum(part.units for part in parts))
+
+
+def _by_t(table: ScoreTable, a: str, b: str, statistic: str, level: Level, choices: Choices) -> MetricTest:
     """The t test of an average difference, each group with a standard error of its own."""
-    parts, weights, left_out, equal, level = [], [], 0, 0, choices.level
-    why, nan = "inputs are the independent units", np.nan
-    test = MetricTest(a, b, "clustered t", statistic, level, nan, nan, nan, len(table), 0, why)
+    parts, weights, left_out, equal = [], [], 0, 0
+    why = "inputs are the independent units"
+    test = _untested(table, a, b, "clustered t", statistic, level, why)
     for group, first, second in _pairs(table, a, b):
         if level == "input":
             first, second = defined_in_both(first, second, statistic)
@@ -108,6 +150,10 @@ def _by_t(table: ScoreTable, a: str, b: str, statistic: str, choices: Choices) -
     mean = averaged(parts, np.array(weights, dtype=np.float64))
     units = sum(part.degrees + 1 for part in parts)
     return replace(with_t(test, mean), why=why, units=units)
+
+
+def _untested(table: ScoreTable, a: str, b: str, test: Test, statistic: str, level: Level, why: str) -> MetricTest:
+    return MetricTest(a, b, test, statistic, level, np.nan, np.nan, np.nan, len(table), 0, why)
 
 
 def _pairs(table: ScoreTable, a: str, b: str) -> Iterator[tuple[str, Rows, Rows]]:
@@ -133,7 +179,11 @@ def _names(table: ScoreTable, chosen: Ints) -> dict[str, Any]:
 
 
 def _averaged(
-    correlations: Mapping[str, Correlation], spreads: Mapping[str, Spread], judged: int, choices: Choices
+    correlations: Mapping[str, Correlation],
+    draws: Mapping[str, Floats],
+    spreads: Mapping[str, Spread],
+    judged: int,
+    average: Average | None,
 ) -> GroupedCorrelation:
     defined = {group: correlation for group, correlation in correlations.items() if not np.isnan(correlation.value)}
     left_out = tuple(group for group in correlations if group not in defined)
@@ -145,10 +195,12 @@ def _averaged(
         reason = f"undefined in every group ({reasons})"
         return GroupedCorrelation(replace(result, reason=reason), correlations, left_out)
     weights = np.array(
-        [1 if choices.average == "groups" else correlation.n for correlation in defined.values()], dtype=np.float64
+        [1 if average == "groups" else correlation.n for correlation in defined.values()], dtype=np.float64
     )
     value = float(np.average([correlation.value for correlation in defined.values()], weights=weights))
-    low, high, reason = _interval(defined, spreads, weights, choices.level)
+    low, high, reason = nan, nan, ""
+    if spreads or draws:
+        low, high, reason = _interval(defined, spreads, draws, weights)
     if left_out:
         left = f"{len(left_out)} of {len(correlations)} groups left out ({reasons})"
         reason = f"{left}; {reason}" if reason else left
@@ -156,10 +208,20 @@ def _averaged(
 
 
 def _interval(
-    defined: Mapping[str, Correlation], spreads: Mapping[str, Spread], weights: Floats, level: Level
+    defined: Mapping[str, Correlation], spreads: Mapping[str, Spread], draws: Mapping[str, Floats], weights: Floats
 ) -> Interval:
     """The interval of the average, or why a group has none."""
     for group, correlation in defined.items():
         if np.isnan(correlation.low):
             return no_interval(f"{_named(group)}: {correlation.reason.removeprefix('no interval: ')}")
-    return t_interval(averaged([spreads[group] for group in defined], weights), level, LEVEL)
+    if draws:
+        return Interval(*percentiles(_mean(np.stack([draws[group] for group in defined]), weights), CONFIDENCE))
+    level = next(iter(defined.values())).level
+    return t_interval(averaged([spreads[group] for group in defined], weights), level, CONFIDENCE)
+
+
+def _mean(values: Floats, weights: Floats) -> Floats:
+    """The weighted mean (r,) over groups of ``values`` (groups, r), over the groups where it is defined."""
+    defined = ~np.isnan(values) * weights[:, None]
+    with np.errstate(invalid="ignore"):
+        return (np.nan_to_num(values) * defined).sum(0) / defined.sum(0)

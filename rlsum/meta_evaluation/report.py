@@ -130,7 +130,7 @@ def to_json(evaluation: Results) -> str:
 
 def correlation_rows(evaluation: Results) -> Iterator[Sequence[Any]]:
     """A correlation a line: metrics, lengths and judges, each group and the whole."""
-    fields = ("value", "low", "high", "n", "coverage", "over", "left_out", "reason")
+    fields = ("value", "low", "high", "n", "coverage", "over", "left_out", "epsilon", "reason")
     whole = "" if evaluation.choices.average is None else f"average of {evaluation.choices.average}"
     yield ("label", "kind", "statistic", "level", "group", *fields)
     for result in evaluation.results:

@@ -6,15 +6,16 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 
 from rlsum.evaluation.agreement import Agreement
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import MEANING, Random
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import Result, Results
 from rlsum.meta_evaluation.findings import ALPHA, number, verdict
-from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, p_text
+from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, joined, p_text
 
 CEILING, AGREEMENT = "judges: one against the others", "judges: Krippendorff's alpha"
-BOLD = "Bold: the 95% interval does not include 0."
+BOLD = "Bold: the 95% interval does not include 0 (accuracies are never bold)."
 SIGNIFICANT = f"Bold: p < {ALPHA} after Holm's correction. Not bold: no difference detected; {DASH}: not tested."
 COVERAGE = "Coverage: the share of the judged texts for which the metric is defined."
 
@@ -28,7 +29,7 @@ def correlation_table(evaluation: Results) -> Table:
         values = [result.correlations[label].average for result in results]
         rows.append((Cell(label), *map(_cell, values), Cell(f"{values[0].n:,}"), Cell(_percent(values[0].coverage))))
     rows += _judge_rows(evaluation) if table.judges is not None else []
-    notes = [*_intervals(evaluation), *([BOLD] if _bold(rows) else []), COVERAGE]
+    notes = [*_intervals(evaluation), *([BOLD] if _bold(rows) else []), COVERAGE, *_thresholds(evaluation)]
     notes += _about_judges(evaluation)
     whole = "" if choices.average is None else ", average of groups"
     header = ("", *(f"{result.statistic}, {result.level}{whole}" for result in results), "n", "coverage")
@@ -60,6 +61,8 @@ def _intervals(evaluation: Results) -> list[str]:
     for random, statistics in names.items():
         whose = "" if len(names) == 1 else f" of {', '.join(statistics)}"
         how = "clustered by inputs"
+        if drawn := [name for name in statistics if named(name).influence is None]:
+            how += f"; {joined(drawn)}: {_bootstrap(evaluation)}"
         if random != "inputs":
             how = "over systems" if choices.level == "system" else "clustered by systems and by inputs"
         lines.append(f"Beneath each metric's value{whose}: its 95% interval for {MEANING[random]} ({how}).")
@@ -135,6 +138,15 @@ def _judge_rows(evaluation: Results) -> list[tuple[Cell, ...]]:
     ]
 
 
+def _thresholds(evaluation: Results) -> list[str]:
+    return [
+        f"{result.statistic}: differences of {label} up to {grouped.average.epsilon:.3g} count as ties."
+        for result in evaluation.results
+        for label, grouped in result.correlations.items()
+        if not math.isnan(grouped.average.epsilon)
+    ]
+
+
 def _falling(result: Result) -> Callable[[str], float]:
     """A sorting key of labels: the highest correlation first, undefined ones last."""
 
@@ -150,10 +162,11 @@ def _bold(rows: Iterable[Sequence[Cell]]) -> bool:
 
 
 def _cell(estimate: Correlation | Agreement | None) -> Cell:
-    """A value and its interval, bold where that excludes 0: no agreement."""
+    """A value and its interval, bold where that excludes 0: no agreement (of accuracies, .5 is none)."""
     if estimate is None or math.isnan(estimate.value):
         return Cell(UNDEFINED)
-    mark = estimate.low > 0 or estimate.high < 0
+    accuracy = isinstance(estimate, Correlation) and named(estimate.statistic).accuracy
+    mark = (estimate.low > 0 or estimate.high < 0) and not accuracy
     low, high = number(estimate.low), number(estimate.high)
     shown = f"{low} to {high}" if estimate.low < 0 else f"{low}{DASH}{high}"
     return Cell(number(estimate.value), "no interval" if math.isnan(estimate.low) else shown, mark)

@@ -238,7 +238,7 @@ def changes(human: Floats, metric: Floats, cell: Cell) -> tuple[Floats, Floats]:
     human, metric = human.swapaxes(1, 2), metric.swapaxes(1, 2)
     if cell.random == "inputs":
         ranked = cell.statistic == "spearman"
-        values = pearson(_ranks(human), _ranks(metric)) if ranked else named(cell.statistic).function(human, metric)
+        values = pearson(_ranks(human), _ranks(metric)) if ranked else named(cell.statistic).of(human, metric)
         return values.mean(1), (values - values.mean(1, keepdims=True)) / inputs
     values, change = influence(human, metric, cell.statistic)
     change = change / (systems * inputs) + ((values - values.mean(1, keepdims=True)) / (systems * inputs))[..., None]
@@ -267,7 +267,7 @@ def _of_systems(cell: Cell, sets: int, generator: Generator) -> tuple[int, float
     draws = max(FAST, sets)
     scores = small.draw(draws, systems, 1, generator)[..., 0]
     r = sum(share * part for share, part in zip(small.shares, small.agreement, strict=True)) / sum(small.shares)
-    value = named(statistic).function(scores[0], scores[1])
+    value = named(statistic).of(scores[0], scores[1])
     sampling = named(statistic).sampling
     assert sampling is not None
     scale, deviation = sampling

@@ -87,7 +87,7 @@ def permutation(
 
 def _correlated(human: Floats, metric: Floats, statistic: str, level: Level) -> Floats:
     """The coefficient (b,) of scores (b or 1, systems, inputs) at a level."""
-    coefficient = named(statistic).function
+    coefficient = named(statistic).of
     human, metric = np.broadcast_arrays(human, metric)
     if level == "system":
         return coefficient(np.nanmean(human, axis=2), np.nanmean(metric, axis=2))

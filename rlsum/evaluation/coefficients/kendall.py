@@ -99,7 +99,7 @@ def _esscher(tau: Floats, n: int) -> Floats:
 KENDALL = Statistic(
     "kendall",
     kendall,
-    _pooled,
+    {"pooled": _pooled},
     influence=(_shares, 2),
     sampling=(lambda values: values, _esscher),
     given={"input": Fewest(4, 4, 10, 10), "pooled": Fewest(1, 1, 30, 30)},

@@ -63,7 +63,7 @@ def _shares(x: Floats, y: Floats) -> Shares:
 PEARSON = Statistic(
     "pearson",
     pearson,
-    pooled,
+    {"pooled": pooled},
     influence=(_shares, 1),
     sampling=(fisher, lambda true, n: 1 / np.sqrt(n - 3 + 0 * true)),
     given={"system": Fewest(16, 4, 30, 100), "input": Fewest(4, 4, 10, 10), "pooled": Fewest(1, 1, 30, 30)},

@@ -69,7 +69,7 @@ def _shares(x: Floats, y: Floats) -> Shares:
 SPEARMAN = Statistic(
     "spearman",
     spearman,
-    _pooled,
+    {"pooled": _pooled},
     influence=(_shares, 3),
     # Bonett and Wright 2000, who divide by n - 3
     sampling=(pearson.fisher, lambda true, n: np.sqrt((1 + true**2 / 2) / (n - 2))),

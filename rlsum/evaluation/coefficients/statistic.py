@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -34,16 +34,23 @@ class Fewest(NamedTuple):
 
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic of agreement. Only a name and a function are needed: it has no intervals and tests then."""
+    """A statistic of agreement. Only a name, and a function or engines, are needed."""
 
     name: str
-    function: Function
+    function: Function | None = None
     """of people's scores and the metric's, or of systems' means, both (..., n): (...), NaN where it is undefined"""
-    pooled: Callable[[Rows], Engine] | None = None
-    """its engine of all rows; without it, the function draw by draw"""
+    engines: Mapping[Level, Callable[[Rows], Engine]] = field(default_factory=dict)
+    """by default those of the function: draw by draw over all rows, its mean over inputs, or of the systems' means"""
+    exact: Callable[[Rows, Level], tuple[float, float] | None] = lambda rows, level: None
+    """the value and its threshold of ties, or None where the engine is exact"""
+    levels: tuple[Level, ...] = get_args(Level)
+    span: tuple[float, float] = (-1.0, 1.0)
+    """its lowest and highest value; one that begins at 0 is an accuracy"""
+    undefined: str = ""
+    """why it has no value although the scores vary"""
     influence: Influence | None = None
     """what each text adds (..., n) to the covariance and both variances, and of how many texts these are averages: t
-    intervals and t tests follow"""
+    intervals and t tests follow. Without it, a bootstrap and swaps of inputs replace them"""
     sampling: Sampling | None = None
     """a scale on which the value of n independent systems is about normal, and its deviation there"""
     given: Mapping[Level, Fewest] = field(default_factory=dict)
@@ -54,21 +61,44 @@ class Statistic:
     """whether its t and Williams' tests assume normal scores"""
     williams: bool = False
     """whether it has Williams' test"""
+    scaled: bool = True
+    """whether it is the same for scores on another scale, so that metrics are standardised before a swap"""
     of_ranks: Callable[[Rows], Engine] | None = None
     """an engine of all rows, whose ranks are swapped in place of their scores and not ranked again"""
+    untested: tuple[Level, ...] = ()
+    """levels at which metrics are not tested against one another"""
+
+    @property
+    def accuracy(self) -> bool:
+        """Whether it is a share of right answers, so that 0 is no lack of agreement."""
+        return self.span[0] == 0
+
+    def of(self, human: Floats, metric: Floats) -> Floats:
+        """The function of two variables (..., n)."""
+        assert self.function is not None, f"{self.name} is none of two variables"
+        return self.function(human, metric)
+
+    def check(self, level: str) -> None:
+        """Raise ValueError for an unknown level, or one at which it is not defined."""
+        check_option("level", level, Level)
+        if level not in self.levels:
+            known = " or ".join(map(repr, self.levels))
+            raise ValueError(f"statistic={self.name!r} has no level {level!r}; use level={known}")
 
     def engine(self, rows: Rows, level: Level) -> Engine:
-        """From weights (b, units) to values (b,) at a level, NaN if undefined. Raises ValueError for an unknown one."""
-        check_option("level", level, Level)
+        """From weights (b, units) to values (b,) at a level, NaN if undefined. Raises as `check` does."""
+        self.check(level)
+        if level in self.engines:
+            return self.engines[level](rows)
         if level == "pooled":
-            return self.pooled(rows) if self.pooled is not None else one_by_one(rows, self.function)
-        return _mean_of_units(self.by_unit(rows)) if level == "input" else _system_means(rows, self.function)
+            return one_by_one(rows, self.of)
+        return _mean_of_units(self.by_unit(rows)) if level == "input" else _system_means(rows, self.of)
 
     def by_unit(self, rows: Rows) -> Floats:
         """The function within each unit (units,); NaN if undefined."""
         values = np.full(rows.units, np.nan)
         for units, members in matrices(rows):
-            values[units] = self.function(rows.human[members], rows.metric[members])
+            values[units] = self.of(rows.human[members], rows.metric[members])
         return values
 
 

@@ -14,6 +14,8 @@ STATISTICS = {
     "spearman": "rlsum.evaluation.coefficients.spearman:SPEARMAN",
     "pearson": "rlsum.evaluation.coefficients.pearson:PEARSON",
     "kendall": "rlsum.evaluation.coefficients.kendall:KENDALL",
+    "acc-t": "rlsum.evaluation.coefficients.acc_t:ACC_T",
+    "spa": "rlsum.evaluation.coefficients.spa:SPA",
 }
 DEFAULT = ("spearman", "pearson", "kendall")
 

@@ -89,7 +89,7 @@ def quality(predicted: Floats, task: NeighborTask, resamples: int = RESAMPLES, s
             ("coverage", covered.astype(np.float64)),
         )
     }
-    correlation = correlate(human, predicted, inputs=inputs)
+    correlation = correlate(human, predicted, inputs=inputs, resamples=0)
     if resamples and not correlation.reason:
         rows = judged_rows(human, predicted, inputs)
         ends = interval(engine(rows, "spearman", "pooled"), rows.unit, rows.units, LEVEL, resamples, seed)

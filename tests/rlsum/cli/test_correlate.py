@@ -65,7 +65,8 @@ def test_json_is_the_same_twice_and_without_a_cache(rlsum, data):
         (("--score", "fluency"), "no row has the score 'fluency'"),
         (("--average", "rows"), "add --by-group"),
         (("--test", "williams", "--level", "system"), "--level pooled"),
-        (("--test", "clustered permutation", "--by-group"), "t tests alone"),
+        (("--test", "permutation", "--by-group"), "only 'clustered permutation'"),
+        (("--test", "permutation", "--level", "input", "--statistic", "pearson"), "swaps rows"),
     ],
 )
 def test_errors_name_the_option_and_the_fix(rlsum, data, options, told):

@@ -120,6 +120,7 @@ def test_ceiling_where_nothing_can_be_said():
         (lambda: krippendorff_alpha([1, 2]), "items by judges"),
         (lambda: krippendorff_alpha([[1, float("inf")]]), "infinite"),
         (lambda: judge_ceiling([[1, 2]], judges="people"), "named, anonymous"),
+        (lambda: judge_ceiling([[1, 2]], judges="named", statistic="acc-t"), "acc-t. is an accuracy"),
         (lambda: judge_ceiling([[1, 2]], judges="named", inputs=["a", "b"]), "inputs has 2 entries for 1 scores"),
     ],
 )

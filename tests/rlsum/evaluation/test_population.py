@@ -51,7 +51,7 @@ def test_intervals_of_ranks_hold_the_value_and_are_symmetric(statistic, value):
 )
 def test_new_systems_are_less_certain_than_these(statistic, level, tested):
     human, a, b, names = world(systems=24, inputs=100, seed=3)
-    options = {"statistic": statistic, "level": level, **names}
+    options = {"statistic": statistic, "level": level, "resamples": 200, **names}
     given, new = (correlate(human, a, random=random, **options) for random in ("inputs", "both"))
     assert new.value == pytest.approx(given.value)
     assert new.low < new.value < new.high
@@ -105,6 +105,7 @@ def test_what_is_random_unless_said():
     _, _, _, few = world(systems=4)
     assert chosen_random("pearson", "system", many["inputs"], many["systems"]) == "both"
     assert chosen_random("pearson", "system", few["inputs"], few["systems"]) == "inputs"
+    assert chosen_random("spa", "system", many["inputs"], many["systems"]) == "inputs"
     assert chosen_random("pearson", "pooled", range(50), range(50)) == "inputs"  # no input has two systems
 
 
@@ -145,12 +146,17 @@ def test_few_inputs_have_no_test_whichever_it_would_be():
         assert compare_metrics(scores, a, b, statistic="pearson").reason.startswith("no test: 20 inputs")
 
 
-def test_swaps_of_inputs_are_made_for_means_of_systems_with_a_warning():
+def test_accuracies_have_no_interval_of_few_inputs_and_no_default_test_of_system_means():
     human, a, b, names = world(systems=6, inputs=12)
-    options = {"statistic": "kendall", "level": "system", "resamples": 50, **names}
-    asked = compare_metrics(human, a, b, test="clustered permutation", **options)
-    assert 0 < asked.p <= 1
-    assert "too often" in asked.warnings[0]
+    for statistic, level in (("acc-t", "input"), ("spa", "system")):
+        found = correlate(human, a, statistic=statistic, level=level, resamples=50, **names)
+        assert found.reason.startswith("no interval: 12 inputs")
+    for statistic in ("acc-t", "spa"):
+        options = {"statistic": statistic, "level": "system", "resamples": 50, **names}
+        assert "is known to hold its level" in compare_metrics(human, a, b, **options).reason
+        asked = compare_metrics(human, a, b, test="clustered permutation", **options)
+        assert 0 < asked.p <= 1
+        assert "too often" in asked.warnings[0]
 
 
 @pytest.mark.parametrize("level", ["pooled", "input"])

@@ -70,7 +70,7 @@ def test_swaps_of_few_rows_are_all_tried():
     # Ranks (1 2 3) against (1 3 2): swapping the first row changes nothing, swapping rows 2 and 3 together turns the
     # difference of .5 into -.5. Swapping one of them leaves (1 3 3) against (1 2 2), both with r = .866. So of the 8
     # patterns 4 are as extreme as the observed, and 2 are as great.
-    found = compare_metrics([1, 2, 3], [1, 2, 3], [1, 3, 2], statistic="spearman", test="clustered permutation")
+    found = compare_metrics([1, 2, 3], [1, 2, 3], [1, 3, 2], statistic="spearman", test="permutation")
     assert found.difference == pytest.approx(0.5)
     assert found.p == pytest.approx(4 / 8)
     assert found.p_greater == pytest.approx(2 / 8)
@@ -99,11 +99,15 @@ def test_permutation_is_the_plain_loop():
     first, second = paired_rows(human, a, b, unit)
     found = swapped_differences(first, second, "pearson", "pooled", resamples=4000)
     assert p_values(*found[:2])[0] == pytest.approx(naive_permutation(human, a, b, unit, 2000, 1), abs=0.03)
-    assert found.units == 20
+    rows = swapped_differences(first.apart(), second.apart(), "pearson", "pooled", resamples=4000)
+    assert p_values(*rows[:2])[0] == pytest.approx(naive_permutation(human, a, b, np.arange(60), 2000, 1), abs=0.03)
+    assert (found.units, rows.units) == (20, 60)
 
 
-@pytest.mark.parametrize("level", ["pooled", "input", "system"])
-@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize(
+    ("statistic", "level"),
+    [(name, level) for name in STATISTICS for level in named(name).levels if level not in named(name).untested],
+)
 def test_a_clear_difference_is_found_and_a_metric_does_not_differ_from_itself(statistic, level):
     generator = np.random.default_rng(0)
     quality = np.tile(np.linspace(-1, 1, 6), 100)
@@ -116,11 +120,12 @@ def test_a_clear_difference_is_found_and_a_metric_does_not_differ_from_itself(st
         "resamples": 199,
     }
     good, bad = human + 0.2 * generator.normal(size=600), generator.normal(size=600)
-    swapped = not named(statistic).normal and level == "system"
+    of = named(statistic)
+    swapped = of.influence is None or (not of.normal and level == "system")
     options["test"] = "clustered permutation" if swapped else "auto"
     found = compare_metrics(human, good, bad, **options)
     assert found.difference > 0
-    assert found.p_greater <= (0.3 if statistic == "kendall" and level == "system" else 0.05)
+    assert found.p_greater <= (0.3 if statistic in ("acc-t", "kendall") and level == "system" else 0.05)
     assert found.test == ("clustered permutation" if swapped else "clustered t")
     same = compare_metrics(human, good, good, **options)
     assert same.difference == pytest.approx(0, abs=1e-12)  # sums over the two metrics' rows differ in their order
@@ -133,13 +138,20 @@ def test_the_default_fits_the_data_and_says_why():
     ranked = compare_metrics(human, a, b, statistic="spearman", resamples=99)
     assert (ranked.test, ranked.units) == ("clustered t", 200)
     skewed = compare_metrics(np.exp(human), a, b, statistic="pearson", resamples=99)
-    assert (skewed.test, skewed.units) == ("clustered permutation", 200)
+    assert skewed.test == "permutation"
     assert "human scores" in skewed.why
     repeated = compare_metrics(human, a, b, statistic="pearson", inputs=np.arange(200) // 2, resamples=99)
     assert (repeated.test, repeated.units) == ("clustered t", 100)
     skewed = compare_metrics(human, a, np.exp(b), statistic="pearson", inputs=np.arange(200) // 2, resamples=99)
     assert (skewed.test, skewed.units) == ("clustered permutation", 100)
     assert "the second metric" in skewed.why
+
+
+def test_pairs_of_all_rows_have_no_test():
+    human, a, b = judged(20)
+    found = compare_metrics(human, a, b, statistic="acc-t")
+    assert np.isnan(found.p)
+    assert "level='input'" in found.reason
 
 
 def test_tests_that_do_not_fit_are_made_with_warnings():
@@ -151,6 +163,8 @@ def test_tests_that_do_not_fit_are_made_with_warnings():
     assert any("the second metric" in warning for warning in found.warnings)
     ranked = compare_metrics(human, a, b, statistic="spearman", test="williams")
     assert any("rank correlations" in warning for warning in ranked.warnings)
+    rows = compare_metrics(human, a, b, statistic="spearman", inputs=twice, test="permutation", resamples=99)
+    assert any("inputs repeat" in warning for warning in rows.warnings)
     unlike = compare_metrics(human, a, np.exp(b), statistic="pearson", inputs=twice, resamples=99)
     assert any("exchangeable" in warning for warning in unlike.warnings)
 
@@ -174,7 +188,7 @@ def test_only_rows_with_both_metrics_count():
         ([1, 2, 3, 4], [1, NAN, NAN, NAN], [1, 2, 3, 4], "constant"),
     ],
 )
-@pytest.mark.parametrize("test", ["auto", "williams", "clustered permutation"])
+@pytest.mark.parametrize("test", ["auto", "williams", "permutation"])
 def test_undefined_is_nan_with_a_reason(human, a, b, words, test):
     found = compare_metrics(human, a, b, statistic="pearson", test=test)
     assert np.isnan([found.difference, found.p, found.p_greater]).all()
@@ -186,6 +200,7 @@ def test_undefined_is_nan_with_a_reason(human, a, b, words, test):
     [
         ({"test": "t"}, "test='t' is unknown; use one of auto"),
         ({"test": "williams", "level": "input", "inputs": [0, 0, 1, 1]}, "clustered permutation"),
+        ({"test": "permutation", "level": "input", "inputs": [0, 0, 1, 1]}, "clustered permutation"),
         ({"test": "williams", "statistic": "kendall"}, "no Williams' test"),
         ({"resamples": 0}, "at least 1"),
         ({"level": "system"}, "needs systems"),

@@ -20,16 +20,18 @@ def table():
 
 
 def test_every_statistic_of_every_column(table):
-    found = meta_evaluate(table, ("spearman", "kendall"), FEW)
+    found = meta_evaluate(table, ("spearman", "acc-t", "spa"), FEW)
     assert [(result.statistic, result.level) for result in found.results] == [
         ("spearman", "pooled"),
-        ("kendall", "pooled"),
+        ("acc-t", "pooled"),
+        ("spa", "system"),
     ]
-    expected = correlate(table.human, table.scores("share"), inputs=table.inputs, systems=table.systems)
+    expected = correlate(table.human, table.scores("share"), inputs=table.inputs, systems=table.systems, resamples=100)
     assert repr(found.results[0].correlations["share"].average) == repr(expected)  # NaN is not itself
-    assert [len(result.tests) for result in found.results] == [3, 3]
+    assert [len(result.tests) for result in found.results] == [3, 3, 3]
     ceiling = judge_ceiling(table.judges.scores, judges="anonymous", inputs=table.inputs, resamples=100)
     assert found.results[0].ceiling == ceiling
+    assert found.results[1].ceiling is None
     assert found.alpha.value > 0
     with pytest.raises(ValueError, match="is unknown"):
         meta_evaluate(table, ("sperman",))  # type: ignore[arg-type]
@@ -92,6 +94,16 @@ def test_williams_is_printed_where_it_is_asked_for(table):
     found = meta_evaluate(table, ("pearson",), replace(FEW, test="williams"))
     assert {test.test for test in found.results[0].tests} == {"williams"}
     assert "inputs repeat" in " ".join(warnings(found))
+
+
+def test_a_value_outside_its_interval_is_told(table):
+    found = meta_evaluate(table, ("pearson",), FEW)
+    assert "outside its interval" not in " ".join(warnings(found))
+    result = found.results[0]
+    share = result.correlations["share"]
+    moved = replace(share, average=replace(share.average, value=share.average.high + 0.1))
+    biased = replace(found, results=(replace(result, correlations={**result.correlations, "share": moved}),))
+    assert "pearson of share: the value is outside its interval" in " ".join(warnings(biased))
 
 
 @pytest.mark.parametrize("average", [None, "groups"])

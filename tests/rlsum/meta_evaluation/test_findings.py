@@ -122,6 +122,7 @@ def test_more_and_less_hold_for_the_printed_numbers(values):
         ((0.3, 0.0, 0.5), "pearson", False),
         (0.3, "pearson", False),
         (NAN, "pearson", False),
+        ((0.6, 0.4, 0.8), "acc-t", False),
     ],
 )
 def test_bold_is_an_interval_without_0_and_the_legend_says_so(value, statistic, bold):

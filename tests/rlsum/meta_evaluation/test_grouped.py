@@ -27,7 +27,7 @@ def table_of(human, metrics, groups):
 
 def within(human, metric, groups, average="groups"):
     table = table_of(human, {"metric": metric}, groups)
-    return correlate_within(table, "metric", "pearson", Choices(average=average))
+    return correlate_within(table, "metric", "pearson", "pooled", Choices(average=average, resamples=200))
 
 
 def test_averages_are_of_the_groups_own_correlations():
@@ -55,7 +55,7 @@ def test_inputs_without_a_value_are_no_sample():
     inputs = tuple(("g", str(number)) for number in np.repeat(np.arange(50), 4))
     columns = {"metric": Column(metric, "metric")}
     table = ScoreTable("data", "overall", human, inputs, tuple("abcd") * 50, ("g",) * 200, columns)
-    found = correlate_within(table, "metric", "pearson", Choices("input", average="groups"))
+    found = correlate_within(table, "metric", "pearson", "input", Choices(average="groups"))
     assert (found.groups["g"].over, found.groups["g"].left_out) == (15, 35)
     assert (found.average.low, found.average.high) == pytest.approx((found.groups["g"].low, found.groups["g"].high))
 
@@ -72,8 +72,9 @@ def test_groups_without_a_value_are_named():
     assert "undefined in every group" in nothing.average.reason
 
 
-def compared(human, metrics, groups):
-    return compare_within(table_of(human, metrics, groups), "pearson", Choices(average="groups"))[0]
+def compared(human, metrics, groups, resamples=500):
+    choices = Choices(average="groups", resamples=resamples)
+    return compare_within(table_of(human, metrics, groups), "pearson", "pooled", choices)[0]
 
 
 def test_a_better_metric_is_found_and_equal_ones_are_not():
@@ -116,9 +117,19 @@ def test_the_test_holds_its_level_where_metrics_are_alike():
     assert 2 <= rejected <= 19  # 5% of 200 is 10, three deviations about 9
 
 
-def test_a_group_with_few_inputs_leaves_no_interval():
-    human, metric, groups = two_groups(n=20)
-    found = within(human, metric, groups)
-    assert found.groups["b"].low < found.groups["b"].high
+def test_accuracies_of_a_group_with_few_inputs_have_no_interval_and_spa_no_test():
+    draw = np.random.default_rng(0)
+    groups = ("a",) * 4 * 40 + ("b",) * 4 * 5
+    human, metric, other = draw.normal(size=(3, len(groups)))
+    inputs = tuple((group, str(row // 4)) for row, group in enumerate(groups))
+    columns = {"metric": Column(metric, "m"), "other": Column(other, "o")}
+    table = ScoreTable("data", "overall", human, inputs, tuple("abcd") * 45, groups, columns)
+    choices = Choices(average="groups", resamples=50)
+    found = correlate_within(table, "metric", "acc-t", "input", choices)
+    assert found.groups["a"].low < found.groups["a"].high
     assert np.isnan(found.average.low)
-    assert found.average.reason == f"no interval: group a: {found.groups['a'].reason.removeprefix('no interval: ')}"
+    assert found.average.reason == f"no interval: group b: {found.groups['b'].reason.removeprefix('no interval: ')}"
+    (test,) = compare_within(table, "spa", "system", choices)
+    assert "is known to hold its level" in test.reason
+    (accuracy,) = compare_within(table, "acc-t", "input", choices)
+    assert 0 < accuracy.p <= 1

@@ -14,26 +14,28 @@ PAGE = Path(__file__).parents[4] / "docs" / "concepts" / "correlation.md"
 NAMES = {"inputs": np.repeat(np.arange(40), 5), "systems": np.tile(np.arange(5), 40)}
 
 
-@pytest.mark.parametrize("level", ["pooled", "input", "system"])
-@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize(("name", "level"), [(name, level) for name in STATISTICS for level in named(name).levels])
 def test_agreement_is_highest_of_people_with_themselves(name, level):
     generator, quality = np.random.default_rng(0), np.tile(np.arange(5.0), 40)  # of the systems
     human = quality + generator.normal(size=200)
     good, bad = human + generator.normal(size=200), -0.2 * quality + generator.normal(size=200)
+    low, high = named(name).span
     best, one, other = (
-        correlate(human, metric, statistic=name, level=level, **NAMES).value for metric in (human, good, bad)
+        correlate(human, metric, statistic=name, level=level, resamples=0, **NAMES).value
+        for metric in (human, good, bad)
     )
-    assert best == pytest.approx(1)
-    assert -1 <= other < one <= 1
+    assert best == pytest.approx(high)
+    assert low <= other < one <= high
 
 
 @pytest.mark.parametrize("name", STATISTICS)
 def test_a_function_is_of_the_last_axis(name):
     of = named(name)
     assert of.name == name
-    x, y = np.random.default_rng(1).normal(size=(2, 3, 4, 6))
-    one_by_one = [[of.function(a, b) for a, b in zip(*rows, strict=True)] for rows in zip(x, y, strict=True)]
-    np.testing.assert_allclose(of.function(x, y), one_by_one)
+    if of.function is not None:
+        x, y = np.random.default_rng(1).normal(size=(2, 3, 4, 6))
+        one_by_one = [[of.of(a, b) for a, b in zip(*rows, strict=True)] for rows in zip(x, y, strict=True)]
+        np.testing.assert_allclose(of.of(x, y), one_by_one)
 
 
 def test_the_documentation_names_every_statistic():
