@@ -111,6 +111,7 @@ def load_corpus(
             file or folder for each split, written by ``save_to_disk``, or any other that ``datasets`` can load
             (``folder/config`` if its card names configurations); else a hub dataset,
             ``[hf://][owner/]name[@revision]`` or ``hf://owner/name/config[@revision]``.
+        split: train, valid or test, or a synonym. Ignored for a single file and a flat folder of ``.story`` files.
         limit: number of good rows kept: the first, or with ``seed`` a random choice in the order of the file.
         num_proc: processes that tokenise; they do not change the result.
 
