@@ -1,15 +1,16 @@
-"""``rlsum explain``: the reasons of a score as a page or data."""
+"""``rlsum explain``: the reasons of a score as a picture, a page or data."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
+from rewards.base import labelled
 from rewards.references import Lists
 from rlsum import api
-from rlsum.cli.options import Language, Metrics, ReferenceLists
+from rlsum.cli.options import Language, ReferenceLists
 from rlsum.errors import UserError
 from rlsum.readers import is_text, lines, text_of
 from rlsum.records import read_outputs
@@ -29,14 +30,17 @@ def explain(
     ] = None,
     *,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="PLAN.html", help="A page (.html) or data (.json).")
+        Path, typer.Option("--out", "-o", metavar="PLAN.png", help="A picture (.png), a page (.html) or data (.json).")
     ] = Path("explained.html"),
-    metrics: Metrics = "rouge-1,rouge-l",
+    metrics: Annotated[
+        str, typer.Option(help="Metrics with their options; a page or data take several, a picture one.")
+    ] = "rouge-1,rouge-l",
     language: Language = None,
+    theme: Annotated[Literal["light", "dark"], typer.Option(help="Of a picture; pages follow the browser.")] = "light",
     identity: Annotated[str | None, typer.Option("--id", help="Output of this id, with its first reference.")] = None,
     system: Annotated[str | None, typer.Option(help="With --id: whose output, if the file has several.")] = None,
     reference_lists: ReferenceLists = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace PLAN.html.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace PLAN.png.")] = False,
 ) -> None:
     """Explain a score: where the weight of words and sentences moves, which tokens are similar, or which words count.
 
@@ -48,15 +52,18 @@ def explain(
 
     rlsum explain outputs.jsonl --id story-7
 
+    rlsum explain --metrics 's+wms(vectors=vectors.txt.gz, normalize=unit)' "They have fun." "Kids play." -o plan.png
+
     rlsum explain --metrics 'sms(vectors=vectors.txt.gz), twmd' "They have fun." "Kids play." -o plan.html
 
     rlsum explain outputs.jsonl --id story-7 --metrics 'wms(vectors=vectors.txt.gz), rouge-2' -o plan.html
     """
     from rlsum.explain.explained import check_out
 
-    check_out(out, overwrite)
+    check_out(out, len(labelled(metrics)), overwrite)
     explained = api.explain(*_texts(candidate, reference, identity, system, reference_lists), metrics, language)
-    explained.save(out, overwrite=True)
+    if not explained.save(out, theme, overwrite=True):
+        typer.echo("letters that no installed font has are drawn as boxes; a page (.html) shows them", err=True)
     typer.echo(explained)
     typer.echo(out)
 

@@ -12,25 +12,24 @@ from typing import TYPE_CHECKING, Any
 import rewards
 from rewards.base import Specs
 from rlsum.errors import UserError, option
-from rlsum.explain import layout
+from rlsum.explain.picture import html, png
 from rlsum.files import check_free
 from rlsum.pages.shown import frame
-from rlsum.pages.templates import render
 
 if TYPE_CHECKING:
     from rewards.explain import Explanation
 
 
-def html(explanations: Sequence[Explanation]) -> str:
-    """One page that needs no network, light and dark, with a section for each metric."""
-    return render("explain/page.html", {"explanations": explanations, "layout": layout, "max": max})
+def _data(explanations: Sequence[Explanation]) -> bytes:
+    return (json.dumps([explanation.as_json() for explanation in explanations], indent=2) + "\n").encode()
 
 
-def _data(explanations: Sequence[Explanation]) -> str:
-    return json.dumps([explanation.as_json() for explanation in explanations], indent=2) + "\n"
-
-
-FORMATS: dict[str, Callable[[Sequence[Explanation]], str]] = {".html": html, ".json": _data}
+# Ending -> what is written of explanations in a theme, and whether the installed fonts have every letter.
+FORMATS: dict[str, Callable[[Sequence[Explanation], str], tuple[bytes, bool]]] = {
+    ".png": lambda explanations, theme: png(explanations[0], theme),
+    ".html": lambda explanations, _: (html(explanations).encode(errors="replace"), True),  # of half a surrogate pair
+    ".json": lambda explanations, _: (_data(explanations), True),
+}
 
 
 @dataclass(frozen=True)
@@ -61,11 +60,16 @@ class Explained:
                     if weight != 0 and (explanation.form != "matches" or explanation.values[i, j]):
                         yield explanation.metric, left.text, right.text, weight, float(explanation.values[i, j])
 
-    def save(self, out: str | Path, overwrite: bool = False) -> None:
-        """Write a page (.html) or data (.json)."""
+    def save(self, out: str | Path, theme: str = "light", overwrite: bool = False) -> bool:
+        """Write a picture (.png, of one metric), a page (.html) or data (.json).
+
+        Returns whether the installed fonts have every letter of a picture.
+        """
         out = Path(out)
-        check_out(out, overwrite)
-        out.write_bytes(FORMATS[out.suffix](self.explanations).encode(errors="replace"))  # half a surrogate pair
+        check_out(out, len(self.explanations), overwrite)
+        content, complete = FORMATS[out.suffix](self.explanations, theme)
+        out.write_bytes(content)
+        return complete
 
 
 def explain(candidate: str, reference: str, metrics: Specs, language: str | None = None) -> Explained:
@@ -79,8 +83,10 @@ def explain(candidate: str, reference: str, metrics: Specs, language: str | None
     return Explained(tuple(explanation_of(scorer, candidate, reference) for scorer in scorers.values()))
 
 
-def check_out(out: Path, overwrite: bool) -> None:
-    """Raise UserError for a file that cannot be written."""
+def check_out(out: Path, metrics: int, overwrite: bool) -> None:
+    """Raise UserError for a file that cannot be written, or a picture of several metrics."""
     if out.suffix not in FORMATS:
         raise UserError(f"{option('out', out)}: the ending selects the format; use one of {', '.join(FORMATS)}")
     check_free("out", out, overwrite)
+    if out.suffix == ".png" and metrics > 1:
+        raise UserError(f"{option('out', out)}: a picture shows one metric, {metrics} are given; use .html or .json")

@@ -47,14 +47,14 @@ class Generated:
 
     def _repr_html_(self) -> str | None:
         """The first outputs, an article with its summary each."""
-        from rlsum.pages.blocks import Example, Examples, Paragraph
+        from rlsum.pages.blocks import LEGEND, Example, Examples, Paragraph, Piece
         from rlsum.pages.templates import fragment
 
         shown = tuple(
-            Example(row.id, row.source, next(iter(row.references), ""), {row.system: row.candidate})
+            Example(row.id, row.source, next(iter(row.references), ""), {row.system: (Piece(row.candidate, "plain"),)})
             for row in self.outputs[:SHOWN]
         )
-        return fragment([Paragraph(repr(self)), Examples(shown, f"The first {len(shown)}.")])
+        return fragment([Paragraph(repr(self)), Examples(shown, f"The first {len(shown)}.")], LEGEND)
 
     def to_frame(self) -> Any:
         """An output a row: id, source, references, candidate, system."""

@@ -9,6 +9,13 @@ from typing import Literal
 from rlsum.pages.pictures.drawing import Picture
 from rlsum.pages.table import Table
 
+Mark = Literal["plain", "copied", "invented", "own"]
+LEGEND: dict[Mark, str] = {
+    "copied": "a word outside the vocabulary, taken from the article",
+    "invented": "a name that the article does not contain",
+    "own": "a word that no other summary of the article has",
+}
+
 
 @dataclass(frozen=True)
 class Heading:
@@ -40,18 +47,26 @@ class Bullets:
 
 
 @dataclass(frozen=True)
+class Piece:
+    """A stretch of a text; ``LEGEND`` explains its mark."""
+
+    text: str
+    mark: Mark
+
+
+@dataclass(frozen=True)
 class Example:
-    """An article with its reference and the summary of each system."""
+    """An article with its reference and each system's summary: system -> pieces, which joined are its text."""
 
     id: str
     source: str
     reference: str
-    summaries: dict[str, str]
+    summaries: dict[str, tuple[Piece, ...]]
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Articles with their summaries, after a note on their choice."""
+    """Articles with their summaries, after a note on their choice and a legend of the marks."""
 
     examples: tuple[Example, ...]
     note: str = "Articles drawn at random."

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from rlsum.pages.blocks import (
+    LEGEND,
     Beside,
     Block,
     Bullets,
@@ -19,6 +20,8 @@ from rlsum.pages.blocks import (
 )
 from rlsum.pages.pictures.drawing import Picture
 from rlsum.pages.table import Cell, Table
+
+MARKS = {"plain": "{}", "copied": "**{}**", "invented": "~~{}~~", "own": "*{}*"}
 
 
 def to_markdown(blocks: Iterable[Block]) -> str:
@@ -37,9 +40,12 @@ def _block(block: Block) -> str:
         case Table():
             return _table(block)
         case Picture():
-            return f"![{_text(block.title)}]({block.name}.png)"
+            image = f"![{_text(block.title)}]({block.name}.png)"
+            return f"{image}\n\n{_text(block.note)}" if block.note else image
         case Examples(examples, note):
-            return "\n\n".join([note, *map(_example, examples)])
+            signs = {"Bold": "copied", "Struck out": "invented", "Italic": "own"}
+            legend = " ".join(f"{sign}: {LEGEND[mark]}." for sign, mark in signs.items())  # type: ignore[index]
+            return "\n\n".join([note, *map(_example, examples), legend])
         case Contents() | Fold() | Beside():
             return ""
 
@@ -68,7 +74,9 @@ def _cell(cell: Cell) -> str:
 
 def _example(example: Example) -> str:
     lines = [f"**Example {_escaped(example.id)}**", f"*reference:* {_escaped(example.reference)}"]
-    lines += [f"*{_escaped(name)}:* {_escaped(text)}" for name, text in example.summaries.items()]
+    for name, pieces in example.summaries.items():
+        marked = (MARKS[piece.mark].format(_escaped(piece.text)) for piece in pieces)
+        lines.append(f"*{_escaped(name)}:* " + "".join(marked))
     return "\n\n".join(lines)
 
 

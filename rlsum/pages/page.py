@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rlsum.pages.blocks import Block, Contents, Heading
+from rlsum.pages.blocks import LEGEND, Block, Contents, Heading
 from rlsum.pages.templates import render
 
 
@@ -16,4 +16,4 @@ def to_html(blocks: Iterable[Block]) -> str:
     listed = list(blocks)
     sortable = any(isinstance(block, Contents) for block in listed)
     title = next((block.text for block in listed if isinstance(block, Heading)), "Report")
-    return render("pages/report.html", {"title": title, "blocks": listed, "sortable": sortable})
+    return render("pages/report.html", {"title": title, "blocks": listed, "legend": LEGEND, "sortable": sortable})

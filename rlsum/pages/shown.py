@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from rlsum.pages.blocks import Block
+from rlsum.pages.blocks import LEGEND, Block
 from rlsum.pages.table import Table
 from rlsum.pages.templates import fragment
 from rlsum.pages.terminal import as_text
@@ -41,7 +41,7 @@ class Shown:
             drawn = [*self.pictures()]
         except ModuleNotFoundError:  # matplotlib
             drawn = []
-        return fragment([*self.blocks(), *drawn])
+        return fragment([*self.blocks(), *drawn], LEGEND)
 
 
 def frame(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Any:

@@ -43,7 +43,7 @@ class Table:
         return pandas.DataFrame(rows, columns=list(self.header)).set_index(self.header[0])
 
     def _repr_html_(self) -> str | None:
-        return fragment([self])
+        return fragment([self], {})
 
 
 Row = Iterable[str | Cell]

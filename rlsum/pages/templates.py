@@ -35,9 +35,12 @@ def environment(package: str) -> Environment:
     return templates
 
 
-def fragment(blocks: Iterable[object]) -> str | None:
-    """The blocks as a part of a page, such as a notebook; None where jinja2 is not installed: it shows text then."""
+def fragment(blocks: Iterable[object], legend: Mapping[Any, str]) -> str | None:
+    """The blocks as a part of a page, such as a notebook; None where jinja2 is not installed: it shows text then.
+
+    ``legend`` explains the marks of examples.
+    """
     try:
-        return render("pages/fragment.html", {"blocks": list(blocks)})
+        return render("pages/fragment.html", {"blocks": list(blocks), "legend": legend})
     except ModuleNotFoundError:
         return None

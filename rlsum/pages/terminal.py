@@ -11,11 +11,12 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rlsum.pages.blocks import Block, Bullets, Contents, Example, Examples, Heading, Paragraph, unfolded
+from rlsum.pages.blocks import LEGEND, Block, Bullets, Contents, Example, Examples, Heading, Paragraph, unfolded
 from rlsum.pages.pictures.drawing import Picture
 from rlsum.pages.table import Cell, Table
 
 BULLETS = {"finding": ("- ", ""), "warning": ("! ", "yellow"), "code": ("", "dim")}
+PIECES = {"plain": "", "copied": "bold green", "invented": "bold red underline", "own": "italic"}
 
 
 def show(blocks: Iterable[Block], console: Console) -> None:
@@ -62,6 +63,7 @@ def _print(block: Block, console: Console) -> None:
             for example in examples:
                 console.print(Text(f"Example {example.id}", "bold"))
                 console.print(_example(example))
+            console.print(Text("; ".join(f"{mark}: {meaning}" for mark, meaning in LEGEND.items()), "dim"))
         case Table():  # caption and notes may be wider than the table
             if block.caption:
                 console.print(block.caption, style="bold", markup=False, highlight=False)
@@ -75,8 +77,8 @@ def _example(example: Example) -> RichTable:
     grid.add_column(style="bold", max_width=24)
     grid.add_column(ratio=1)
     grid.add_row("reference", Text(example.reference))
-    for system, text in example.summaries.items():
-        grid.add_row(Text(system), Text(text))
+    for system, pieces in example.summaries.items():
+        grid.add_row(Text(system), Text.assemble(*((piece.text, PIECES[piece.mark]) for piece in pieces)))
     return grid
 
 

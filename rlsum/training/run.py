@@ -46,7 +46,7 @@ class Run:
             drawn = [self._curves()]
         except ModuleNotFoundError:  # matplotlib
             drawn = []
-        return fragment([Paragraph(repr(self)), *drawn])
+        return fragment([Paragraph(repr(self)), *drawn], {})
 
     def _curves(self) -> Picture:
         import numpy as np

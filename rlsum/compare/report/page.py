@@ -32,6 +32,7 @@ from rlsum.pages.blocks import (
     Fold,
     Heading,
     Paragraph,
+    pictures_of,
     section,
     signature_section,
 )
@@ -47,6 +48,9 @@ def write_report(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
     files = formats.file_names(others={".html": "index", ".tex": "tables"})
     texts = {"scores.csv": to_csv(results), "results.json": to_json(results)}
     formats.write_report(folder.path / "report", files, shown, texts)
+    for picture in pictures_of(shown):
+        if picture.vector is not None:
+            (folder.path / "report" / f"{picture.name}.svg").write_bytes(picture.vector())
     return shown
 
 

@@ -1,22 +1,35 @@
-"""What to read: articles on which the systems differ most, side by side."""
+"""What to read: articles on which the systems differ most, side by side, with the plans behind their scores."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 
-from rlsum.compare.cells import Cell
+import rewards
+from rewards.errors import RewardError
+from rewards.explain import explain
+from rewards.specs import as_spec
+from rewards.text.words import runs
+from rlsum.compare.cells import NONE, START, Cell
 from rlsum.compare.folder import Folder
 from rlsum.compare.results import Results
-from rlsum.pages.blocks import Block, Example, Examples
+from rlsum.data.vocabulary import VOCABULARY, Vocabulary
+from rlsum.explain.picture import DPI, SHARPNESS, png
+from rlsum.pages.blocks import Block, Example, Examples, Fold, Mark, Paragraph, Piece
+from rlsum.pages.pictures.drawing import Picture
 from rlsum.records import Output, read_outputs
+from rlsum.scoring.properties import invented_names
 
 SHOWN = 4  # articles
+EXPLAINED = 2  # of them with plans
+PLANS = ("wms", "sms", "s+wms")  # metrics whose plans are drawn
 
 
 def section_for_reading(folder: Folder, cells: Sequence[Cell], results: Results) -> list[Block]:
-    """Articles with every system's summary of the first seed."""
+    """Articles with every system's summary of the first seed, and transport plans of a system and its control."""
     systems = summaries(folder, cells, results.method)
     articles = most_different(results, SHOWN)
     if not systems or not articles:
@@ -25,7 +38,9 @@ def section_for_reading(folder: Folder, cells: Sequence[Cell], results: Results)
         f"The {len(articles)} articles on which the start and what was trained from it differ most in seed "
         f"{results.seeds[0]}, whose summaries are shown."
     )
-    return [Examples(tuple(side_by_side(systems, articles)), note)]
+    shown = Examples(tuple(side_by_side(systems, vocabulary_of(cells), articles)), note)
+    plans = plan_pictures(folder, systems, results, articles[:EXPLAINED])
+    return [shown, *([Fold("Transport plans behind the scores", tuple(plans))] if plans else [])]
 
 
 def one_article(folder: Folder, cells: Sequence[Cell], results: Results) -> list[Block]:
@@ -35,7 +50,7 @@ def one_article(folder: Folder, cells: Sequence[Cell], results: Results) -> list
         return []
     article = results.ids[np.random.default_rng(0).integers(len(results.ids))]
     note = f"Drawn at random, with the summaries of seed {results.seeds[0]}. More articles are at the end."
-    return [Examples(tuple(side_by_side(systems, [article])), note)]
+    return [Examples(tuple(side_by_side(systems, vocabulary_of(cells), [article])), note)]
 
 
 def most_different(results: Results, count: int) -> list[str]:
@@ -69,16 +84,84 @@ def summaries(folder: Folder, cells: Sequence[Cell], method: str) -> dict[str, d
     }
 
 
-def side_by_side(systems: Mapping[str, Mapping[str, Output]], articles: Sequence[str]) -> list[Example]:
+def vocabulary_of(cells: Sequence[Cell]) -> set[str] | None:
+    """The words of the start's model; None for a model without a list of words."""
+    paths = [Path(str(cell.model)) for cell in cells if cell.kind == "start"]
+    files = [path for run in paths for path in (run / "best" / VOCABULARY, run / VOCABULARY) if path.exists()]
+    return set(Vocabulary.load(files[0]).words) if files else None
+
+
+def side_by_side(
+    systems: Mapping[str, Mapping[str, Output]], vocabulary: Collection[str] | None, articles: Sequence[str]
+) -> list[Example]:
     """``articles`` (ids) with the output of every system that has one; ``systems`` maps name -> id -> output."""
     found = [
         {name: outputs[article] for name, outputs in systems.items() if article in outputs} for article in articles
     ]
-    return [_example(outputs) for outputs in found if outputs]
+    return [_example(outputs, vocabulary) for outputs in found if outputs]
 
 
-def _example(outputs: Mapping[str, Output]) -> Example:
-    """The outputs of every system for one article."""
+def _example(outputs: Mapping[str, Output], vocabulary: Collection[str] | None) -> Example:
+    """The outputs of every system for one article, side by side, with what only one of them says marked."""
     first = next(iter(outputs.values()))
-    reference = first.references[0] if first.references else ""
-    return Example(first.id, first.source, reference, {name: output.candidate for name, output in outputs.items()})
+    words = {name: set(runs(output.candidate)) for name, output in outputs.items()}
+    summaries = {}
+    for name, output in outputs.items():
+        others = set().union(*(each for other, each in words.items() if other != name)) if len(words) > 1 else None
+        summaries[name] = marked(output.candidate, output.source, vocabulary, others)
+    return Example(first.id, first.source, first.references[0] if first.references else "", summaries)
+
+
+def marked(
+    candidate: str, source: str, vocabulary: Collection[str] | None, others: Collection[str] | None = None
+) -> tuple[Piece, ...]:
+    """The candidate in pieces, whose texts joined are the candidate, character for character.
+
+    "invented" tokens hold a capitalised word that is not in the source. "copied" tokens are in the source and not in
+    ``vocabulary``, so that only copying can have produced them. "own" tokens are in none of the ``others`` (tokens of
+    other summaries). Without a vocabulary, or without others, nothing is marked as copied, or as own.
+    """
+    present = set(runs(source))
+
+    def mark(token: str) -> Mark:
+        if token.isspace():
+            return "plain"
+        if vocabulary is not None and token in present and token not in vocabulary:
+            return "copied"
+        if invented_names(token, source) > 0:
+            return "invented"
+        return "own" if others is not None and token not in others else "plain"
+
+    return tuple(Piece("".join(tokens), kind) for kind, tokens in groupby(runs(candidate), mark))
+
+
+def plan_pictures(
+    folder: Folder, systems: Mapping[str, Mapping[str, Output]], results: Results, articles: Sequence[str]
+) -> list[Block]:
+    """Plans of the first mover reward: of the system trained on it, and of its control, for each article."""
+    reward, spec = next(
+        ((name, spec) for name, spec in folder.comparison.specs.items() if as_spec(spec).name in PLANS), (None, None)
+    )
+    if spec is None or reward is None:
+        return []
+    titles = [results.systems[name].title for name in (reward, NONE, START) if name in results.systems][:2]
+    blocks: list[Block] = []
+    try:
+        metric = rewards.from_spec(spec)
+        for number, article in enumerate(articles, 1):
+            for title in titles:
+                output = systems.get(title, {}).get(article)
+                if output is not None and output.references:
+                    name = f"plan-{number}-{titles.index(title) + 1}"
+                    blocks.append(_plan(metric, output, name, f"{title}, article {article}"))
+    except RewardError as error:
+        return [Paragraph(f"The plans of {reward} cannot be drawn: {error}", small=True)]
+    return blocks
+
+
+def _plan(metric: rewards.Reward, output: Output, name: str, title: str) -> Picture:
+    explanation = explain(metric, output.candidate, output.references[0])
+    pictures = {theme: png(explanation, theme)[0] for theme in ("light", "dark")}
+    pixels = int.from_bytes(pictures["light"][16:20], "big")  # the width in the head of a PNG
+    score = f"{explanation.metric} {explanation.score:.4f}: the summary on the left, the reference on the right."
+    return Picture(name, title, score, round(pixels * 96 / (DPI * SHARPNESS)), pictures["light"], pictures["dark"])

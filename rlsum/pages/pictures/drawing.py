@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from rlsum.pages.pictures import fonts
@@ -22,12 +24,16 @@ PAPERS: dict[Mode, str] = {"light": "#ffffff", "dark": "#1c1f24"}
 INVISIBLE = "\u200b"  # a space without width
 LONGEST = 40  # letters of a name in a picture; tables show it in full
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class Picture:
     """A picture as PNG bytes for light and for dark pages, with a description.
 
-    ``width`` is its width on a page in CSS pixels, such that the letters of all pictures have one size.
+    ``width`` is its width on a page in CSS pixels, such that the letters of all pictures have one size. ``note``
+    explains the numbers in place of words that no installed font can draw; "" without any. ``vector`` draws the light
+    picture as SVG, for print; None for a picture that exists as PNG alone.
     """
 
     name: str
@@ -36,12 +42,23 @@ class Picture:
     width: int
     light: bytes
     dark: bytes
+    note: str = ""
+    vector: Callable[[], bytes] | None = field(default=None, compare=False, repr=False)
 
 
 def drawn(name: str, title: str, description: str, size: tuple[float, float], draw: Draw) -> Picture:
-    """A picture of ``size`` (width and height in inches) that ``draw`` fills, called for each mode."""
-    light, dark = (_image(size, draw, mode) for mode in INKS)
-    return Picture(name, title, description, round(96 * size[0]), light, dark)
+    """A picture of ``size`` (width and height in inches) that ``draw`` fills, called for each mode.
+
+    A word in letters that no installed font has becomes a number in brackets; the picture's note, also logged as a
+    warning, explains it.
+    """
+    numbers: dict[str, str] = {}
+    light, dark = (_image(size, draw, mode, numbers) for mode in INKS)
+    note = fonts.legend(numbers)
+    if note:
+        log.warning("%s.png: %s", name, note)
+    vector = partial(_image, size, draw, "light", numbers, "svg")
+    return Picture(name, title, description, round(96 * size[0]), light, dark, note, vector)
 
 
 def short_name(name: str, longest: int = LONGEST) -> str:
@@ -55,8 +72,10 @@ def short_name(name: str, longest: int = LONGEST) -> str:
     return (INVISIBLE if short.startswith("_") else "") + short.replace("$", r"\$")
 
 
-def _image(size: tuple[float, float], draw: Draw, mode: Mode) -> bytes:
-    """PNG bytes. Without pyplot, which keeps figures in a global list and needs a screen."""
+def _image(
+    size: tuple[float, float], draw: Draw, mode: Mode, numbers: dict[str, str], form: Literal["png", "svg"] = "png"
+) -> bytes:
+    """PNG or SVG bytes. Without pyplot, which keeps figures in a global list and needs a screen."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -65,9 +84,27 @@ def _image(size: tuple[float, float], draw: Draw, mode: Mode) -> bytes:
         figure = Figure(figsize=size, dpi=150, layout="constrained")
         FigureCanvasAgg(figure)
         draw(figure, mode)
+        _number_words(figure, numbers)
         buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", metadata={"Software": None})  # the same bytes every time
+        unchanging = {"Software": None} if form == "png" else {"Date": None}  # the same bytes every time
+        figure.savefig(buffer, format=form, metadata=unchanging)
     return buffer.getvalue()
+
+
+def _number_words(figure: Figure, numbers: dict[str, str]) -> None:
+    """Replace the words that cannot be drawn in all texts of a figure, and say so below it."""
+    from matplotlib.text import Text
+
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            written = [text.get_text() for text in axis.get_ticklabels()]
+            shown = [fonts.with_numbers(text, numbers) for text in written]
+            if shown != written:
+                axis.set_ticklabels(shown)  # all at once: labels that are set one by one are reset by the drawing
+    for text in figure.findobj(Text):
+        text.set_text(fonts.with_numbers(text.get_text(), numbers))
+    if numbers:
+        figure.supxlabel("Numbers replace names in letters that no installed font has; see the note.", fontsize=7)
 
 
 def _style(mode: Mode) -> dict[Any, Any]:
@@ -84,4 +121,5 @@ def _style(mode: Mode) -> dict[Any, Any]:
         "axes.titleweight": "bold",
         "font.size": 9,
         "lines.linewidth": 1.6,
+        "svg.hashsalt": "rlsum",
     }

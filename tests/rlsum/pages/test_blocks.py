@@ -14,6 +14,7 @@ from rlsum.pages.blocks import (
     Fold,
     Heading,
     Paragraph,
+    Piece,
     pictures_of,
     section,
     signature_section,
@@ -27,8 +28,13 @@ from rlsum.pages.table import Cell, Table
 from rlsum.pages.terminal import show
 
 TABLE = Table("A & B", ("", "r"), ((Cell("x_1"), Cell("0.5", "0.4\N{EN DASH}0.6", True)),), ("50% of <all>",))
-PICTURE = Picture("curve", "Curve", "a line", 300, b"light", b"dark")
-EXAMPLE = Example("<7>", "the source text", "a *fire*", {"model [1]": "saw Velmora <b>", "lead": ""})
+PICTURE = Picture("curve", "Curve", "a line", 300, b"light", b"dark", "[1] is a word")
+EXAMPLE = Example(
+    "<7>",
+    "the source text",
+    "a *fire*",
+    {"model [1]": (Piece("saw ", "plain"), Piece("Velmora", "copied"), Piece(" <b>", "invented")), "lead": ()},
+)
 BLOCKS = [
     Heading("Title <i>", 1),
     Paragraph("Intro <script>"),
@@ -77,10 +83,10 @@ def test_markdown_lets_no_tag_through():
     text = to_markdown(BLOCKS)
     assert text.startswith("# Title &lt;i>\n\nIntro &lt;script>\n\n")
     assert not re.search(r"(?<!\\)<(?=[A-Za-z/!?])", text)
-    assert "![Curve](curve.png)" in text
+    assert "![Curve](curve.png)\n\n[1] is a word" in text
     assert "| x_1 | **0.5** (0.4\N{EN DASH}0.6) |" in text
     assert r"*reference:* a \*fire\*" in text
-    assert r"*model \[1\]:* saw Velmora \<b\>" in text
+    assert r"*model \[1\]:* saw **Velmora**~~ \<b\>~~" in text
     assert "- `rouge-1|version:1`" in text
 
 
@@ -90,7 +96,8 @@ def test_a_page_needs_nothing_and_escapes_everything():
     assert "<script" not in to_html([block for block in BLOCKS if not isinstance(block, Contents)])
     assert "<title>Title &lt;i&gt;</title>" in page
     assert not re.search(r"""(src|href|srcset)=["'](?!data:|#)""", page)
-    assert "saw Velmora &lt;b&gt;" in page
+    assert "<mark>Velmora</mark>" in page
+    assert '<em class="invented"> &lt;b&gt;</em>' in page
     links = re.findall('href="#([^"]+)"', page)
     assert len(links) == 4
     assert all(page.count(f'id="{link}"') == 1 for link in links)

@@ -62,6 +62,13 @@ def test_the_page_needs_nothing_else(reported):
     assert page.tags.count("script") == 1  # sorts the tables
 
 
+def test_figures_are_vectors_too(reported):
+    folder, _, _ = reported
+    pictures = {path.stem for path in (folder.path / "report").glob("*.png")}
+    assert pictures == {path.stem for path in (folder.path / "report").glob("*.svg")}
+    assert (folder.path / "report" / "learning-curves.svg").read_bytes().startswith(b"<?xml")
+
+
 def test_the_articles_to_read_are_those_where_trained_systems_differ(tmp_path):
     folder, cells = comparisons.finished(tmp_path, {})
     for cell in cells:

@@ -1,7 +1,68 @@
 from __future__ import annotations
 
+import logging
+import warnings
+
+import pytest
+
+from rlsum.pages.markdown import to_markdown
 from rlsum.pages.pictures import fonts
 from rlsum.pages.pictures.drawing import drawn, short_name
+
+
+@pytest.fixture(autouse=True, scope="module")
+def installed():
+    """Fonts are looked up before any test: where no list of them is kept yet, matplotlib warns that it takes long."""
+    from matplotlib import font_manager
+
+    return font_manager.fontManager
+
+
+@pytest.fixture
+def without_fonts(monkeypatch):
+    """Nothing but the font that comes with matplotlib."""
+    monkeypatch.setattr(fonts, "families", lambda: ("DejaVu Sans",))
+
+
+def picture(names, shown=None):
+    """A picture with ``names`` at its ticks, in its title and its legend; ``shown`` gets all texts that it has."""
+
+    def draw(figure, mode):
+        axes = figure.add_subplot()
+        axes.plot(range(len(names)), label=names[0])
+        axes.set_yticks(range(len(names)), names)
+        axes.set_title(names[0])
+        axes.legend()
+        if shown is not None:
+            figure.savefig = lambda *_, **__: shown.extend(
+                text.get_text() for text in [*axes.get_yticklabels(), axes.title, *axes.get_legend().get_texts()]
+            )
+
+    return drawn("names", "Names", "Some names.", (3, 2), draw)
+
+
+def test_words_that_no_font_can_draw_are_numbers(without_fonts, caplog):
+    shown = []
+    with caplog.at_level(logging.WARNING), warnings.catch_warnings():
+        warnings.simplefilter("error")  # matplotlib's, of letters that are missing
+        made = picture(["甲系统", "plain", "甲系统 / 乙"], shown)
+    assert shown[:5] == ["[1]", "plain", "[1] / [2]", "[1]", "[1]"]
+    assert made.note.startswith("[1] is 甲系统, [2] is 乙: no installed font has these letters")
+    assert to_markdown([made]) == f"![Names](names.png)\n\n{made.note}"
+    assert [record.message for record in caplog.records] == [f"names.png: {made.note}"]
+
+
+def test_nothing_is_said_where_all_can_be_drawn(without_fonts, caplog):
+    made = picture(["ours", "été", "ελληνικά", "русский"])
+    assert (made.note, to_markdown([made]), caplog.records) == ("", "![Names](names.png)", [])
+
+
+def test_a_font_that_has_the_letters_draws_them(caplog):
+    if fonts.missing("甲系统"):
+        pytest.skip("no Chinese font is installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert picture(["甲系统", "b"]).note == ""
 
 
 def test_every_family_listed_is_installed_and_dejavu_is_first():
@@ -9,6 +70,11 @@ def test_every_family_listed_is_installed_and_dejavu_is_first():
 
     assert fonts.families()[0] == "DejaVu Sans"
     assert set(fonts.families()) <= set(font_manager.get_font_names())
+
+
+def test_marks_without_a_shape_are_not_missing(without_fonts):
+    assert fonts.missing("a\u200eb\u200d c\n") == ""
+    assert fonts.missing("a乙b乙") == "乙"
 
 
 def test_a_name_fits_a_picture():
@@ -25,5 +91,5 @@ def test_a_name_that_begins_with_an_underscore_stands_in_the_legend():
         axes.plot([0, 1], [0, 1], label=short_name("_hard"))
         legends.append([text.get_text() for text in axes.legend().get_texts()])
 
-    drawn("name", "title", "description", (4, 3), draw)
+    assert drawn("name", "title", "description", (4, 3), draw).note == ""
     assert [[text.strip("\u200b") for text in legend] for legend in legends] == [["_hard"], ["_hard"]]
