@@ -47,7 +47,7 @@ SHORT = {  # what a command gets beside what is printed
 }
 PROGRAMS = {  # of a file that the reader saves: what is written otherwise
     "grpo.py": {
-        '"Qwen/Qwen3-0.6B"': '"tiny"',
+        '"Qwen/Qwen2.5-0.5B-Instruct"': '"tiny"',
         "max_steps=200": "max_steps=2, use_cpu=True, bf16=False, report_to=[]",
     }
 }
@@ -196,7 +196,8 @@ def save_tiny_model(folder: Path, words: list[str]) -> None:
     inner = Tokenizer(models.WordLevel(numbers, unk_token="<unk>"))
     inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     PreTrainedTokenizerFast(
-        tokenizer_object=inner, pad_token="<pad>", eos_token="<eos>", unk_token="<unk>"
-    ).save_pretrained(folder)
+        tokenizer_object=inner, pad_token="<pad>", eos_token="<eos>", unk_token="<unk>",
+        chat_template="{% for turn in messages %}{{ turn['content'] }} {% endfor %}",
+    ).save_pretrained(folder)  # fmt: skip
     sizes = {"vocab_size": len(numbers), "n_positions": 512, "n_embd": 16, "n_layer": 1, "n_head": 2}
     GPT2LMHeadModel(GPT2Config(**sizes, eos_token_id=1, pad_token_id=0)).save_pretrained(folder)

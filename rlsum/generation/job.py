@@ -84,14 +84,11 @@ def generate(
     corpus, out, how = str(corpus), Path(out), how or Generating()
     check_free("out", out, overwrite)
     choice_of(how)  # raises before anything is loaded
-    from rewards.wrappers.cleaned import all_cleaned
     from rlsum.generation.outputs import SummaryTask, check_device, write_summaries
     from rlsum.training.parallel.processes import launched
 
     config, told, load = _summarizer(fspath(checkpoint), how)
-    choice = choice_of(how, config.language)
-    if choice is not None and config.model is not None and config.model.clean:
-        choice = replace(choice, reward=all_cleaned({"": choice.reward})[""])
+    choice = choice_of(how, config.language, clean=config.model is not None and config.model.clean)
     decoding = decoding_of(config.decoding, how, sampled=how.method == "sample" or choice is not None)
     processes, own_device = launched(how.device)
     device = check_device(own_device)

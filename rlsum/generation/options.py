@@ -110,8 +110,8 @@ def decoding_of(trained: Decoding, how: Generating, sampled: bool = False) -> De
     return replace(decoding, method="sample", samples=1) if sampled else decoding.searching()
 
 
-def choice_of(how: Generating, language: str | None = None) -> SampleChoice | None:
-    """The choice among samples that the options ask for, of texts in a language."""
+def choice_of(how: Generating, language: str | None = None, clean: bool = False) -> SampleChoice | None:
+    """The choice among samples that the options ask for, of texts in a language; ``clean``: of clean texts."""
     method, best_of, by, mbr, samples = how.method, how.best_of, how.by, how.mbr, how.samples
     if best_of is not None and mbr is not None:
         raise UserError(f"{option('best_of', best_of)} and {option('mbr', mbr)} exclude each other; give one")
@@ -128,9 +128,12 @@ def choice_of(how: Generating, language: str | None = None) -> SampleChoice | No
             f"{option('method', 'sample')}"
         )
     import rewards
+    from rewards.wrappers.cleaned import all_cleaned
     from rlsum.generation.choosing import SampleChoice
 
-    return SampleChoice("best-of" if mbr is None else "mbr", rewards.from_spec(spec, language), count)
+    reward = rewards.from_spec(spec, language)
+    reward = all_cleaned({"": reward})[""] if clean else reward
+    return SampleChoice("best-of" if mbr is None else "mbr", reward, count)
 
 
 def check_own(how: Generating, folder: Path) -> None:

@@ -10,7 +10,8 @@ import rewards
 from rewards.scoring import Inputs, signature
 from rlsum.errors import UserError
 from rlsum.generation.choosing import SampleChoice, agreement, best, best_of
-from rlsum.records import Output
+from rlsum.generation.options import Generating, choice_of
+from rlsum.records import Output, inputs_of
 
 NAN, INF = float("nan"), float("inf")
 
@@ -137,3 +138,11 @@ def test_a_reward_whose_scores_depend_on_the_batch_is_refused():
     for rule in ("best-of", "mbr"):
         with pytest.raises(rewards.RewardError, match="depend on the batch"):
             SampleChoice(rule, rewards.load("source_rewards:Ranked"), 4).check("an article", {})
+
+
+def test_samples_of_a_model_that_answers_a_prompt_are_chosen_by_their_answers():
+    how = Generating(mbr="rouge-1", samples=3)
+    texts = ["Sure! Here is a summary: a b", "Sure! Here is a summary: x y", "**a b**"]
+    outputs = [Output("1", "", (), text, "s") for text in texts]
+    assert choice_of(how).choose(outputs)[0][0].candidate == texts[0]  # which shares its preamble with the second
+    assert choice_of(how, clean=True).scores(inputs_of(outputs)).tolist() == [[0.5, 0.0, 0.5]]
