@@ -16,7 +16,7 @@ from pathlib import Path
 
 from reproductions.published import Published, read_published
 from reproductions.reproduction import Reproduction, run
-from reproductions.twmd import fine_tuning, geometry, layers, tables, temperature
+from reproductions.twmd import fine_tuning, geometry, layers, sinkhorn, tables, temperature
 from reproductions.twmd.metrics import EncoderSetup
 from reproductions.twmd.pairs import SentencePairs, pairs_of
 from rlsum.judgments.collection import Judgments
@@ -31,6 +31,7 @@ STUDIES: dict[str, tuple[str, ...]] = {  # name -> data
     "table4": ("wmt15", "wmt16", "wmt17"),
     "figures1-2": ("wmt17",),
     "figure3": ("wmt15", "wmt16", "wmt17"),
+    "figure4": ("wmt17",),
     "appendix-a": ("wmt17",),
     "appendix-c": ("wmt17",),
     "centering-values": ("wmt17",),
@@ -84,6 +85,7 @@ def studies(setup: EncoderSetup, data: Data, options: argparse.Namespace) -> dic
         "figure3": lambda: temperature.figure3(
             setup, [data.pairs(name) for name in ("wmt15", "wmt16", "wmt17", "wmt18") if data.path(name).exists()]
         ),
+        "figure4": lambda: sinkhorn.figure4(setup, data.pairs("wmt17")),
         "appendix-a": lambda: layers.appendix_a(setup, data.pairs("wmt17")),
         "appendix-c": lambda: tables.appendix_c(setup, data.pairs("wmt17")),
         "centering-values": lambda: layers.batch_against_corpus(setup, data.pairs("wmt17")),

@@ -38,6 +38,7 @@ class Metric:
     centering: str = "none"
     direction: Direction = "precision"
     temperature: float | None = None
+    iterations: int = 1
 
     @property
     def label(self) -> str:
@@ -56,6 +57,8 @@ class Metric:
             options["direction"] = self.direction
         if self.name in ("TWMD", "TRWMD"):
             options["temperature"] = self.temperature
+        if self.name == "TWMD":
+            options["iterations"] = self.iterations
         return REWARDS[self.name](**options)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import reproduce
+import torch
 from encoders import WORDS
 from judged import judged
 from reproductions.twmd import geometry, tables
@@ -14,6 +15,7 @@ from reproductions.twmd.command import STUDIES
 from reproductions.twmd.geometry import WordOccurrences, centred, drawn_pairs
 from reproductions.twmd.metrics import EncoderSetup, Metric
 from reproductions.twmd.pairs import SentencePairs, correlations, measure, pairs_of, scores
+from reproductions.twmd.sinkhorn import column_errors
 
 from rlsum.errors import UserError
 from rlsum.judgments.collection import Judgments
@@ -129,6 +131,29 @@ def test_the_best_metric_is_compared_with_all_others(setup: EncoderSetup, pairs:
     assert [part.split(" ")[1] for part in claim.numbers.split("; ")] == ["SBERT-batch", "CKA", "CKA-batch"]
 
 
+def unit(rows: int, seed: int) -> torch.Tensor:
+    vectors = np.random.default_rng(seed).normal(size=(rows, 5))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return torch.tensor(vectors)
+
+
+def test_sinkhorn_errors_are_those_of_plans_made_by_hand() -> None:
+    first, second = [unit(3, 0), unit(6, 1)], [unit(5, 2), unit(2, 3)]
+    found = column_errors([one @ other.T for one, other in zip(first, second, strict=True)], 0.3, 40)
+    errors = []
+    for one, other in zip(first, second, strict=True):
+        plan = np.exp((one @ other.T).numpy() / 0.3)
+        rows, columns = plan.shape
+        listed = []
+        for _ in range(40):
+            plan = plan / (columns * plan.sum(axis=0))
+            plan = plan / (rows * plan.sum(axis=1, keepdims=True))
+            listed.append(np.abs(plan.sum(axis=0) - 1 / columns).sum() / 2)
+        errors.append(listed)
+    np.testing.assert_allclose(found, np.mean(errors, axis=0), atol=1e-12)
+    assert found[-1] < 1e-4 < found[0]
+
+
 def test_centering_of_flat_vectors() -> None:
     vectors = np.random.default_rng(0).normal(size=(7, 4)) + 3
     text = np.array([0, 0, 0, 1, 1, 32, 33])
@@ -194,7 +219,7 @@ def test_every_study_from_twenty_pairs(data: Path, tiny_encoder: Path, tmp_path:
     names = {path.name for path in out.iterdir()}
     studies = set(STUDIES) - {"table3"}
     assert {f"{name}.md" for name in studies} <= names
-    assert {"figures1-2.png", "figure3.png", "appendix-a.png"} <= names
+    assert {"figures1-2.png", "figure3.png", "figure4.png", "appendix-a.png"} <= names
     rows = [line for line in (out / "table2.md").read_text().splitlines() if " / " in line][1:]
     assert len(rows) == 12  # metrics
     assert [line.split(" | ")[0] for line in rows if "61.5" in line] == ["| CKA"]
