@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,7 @@ def main() -> None:
     parser.add_argument("model", type=Path, help="folder of a decoder-only model")
     parser.add_argument("--rows", type=int, default=16, help="summaries an update")
     parser.add_argument("--samples", type=int, nargs="+", default=[4, 8, 16], help="summaries of an article")
+    parser.add_argument("--together", type=int, default=1, help="processes at once; on a busy machine, these are alike")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--update", help=argparse.SUPPRESS)  # of this process, which prints its numbers as JSON
     options = parser.parse_args()
@@ -49,12 +51,15 @@ def main() -> None:
     cases = [("trl", first), *((ONCE, samples) for samples in options.samples), *((name, first) for name in PEERS)]
     print(f"{'':24}{'samples':>8}{'sampling':>10}{'rest':>8}{'all':>8}{'x':>6}{'GiB':>6}{'loss':>11}{'gradient':>10}")
     base = None
-    for name, samples in cases:
-        numbers = in_process(name, samples, options)
-        base = base or numbers["all"]
-        seconds = "".join(f"{numbers[key]:{width}.1f}" for key, width in (("sampling", 10), ("rest", 8), ("all", 8)))
-        same = f"{numbers['loss']:11.6f}{numbers['gradient']:10.6f}" if "loss" in numbers else ""
-        print(f"{name:24}{samples:8}{seconds}{base / numbers['all']:6.2f}{numbers['GiB']:6.2f}{same}", flush=True)
+    with ThreadPoolExecutor(options.together) as pool:
+        results = pool.map(lambda case: in_process(*case, options), cases)
+        for (name, samples), numbers in zip(cases, results, strict=True):
+            base = base or numbers["all"]
+            seconds = "".join(
+                f"{numbers[key]:{width}.1f}" for key, width in (("sampling", 10), ("rest", 8), ("all", 8))
+            )
+            same = f"{numbers['loss']:11.6f}{numbers['gradient']:10.6f}" if "loss" in numbers else ""
+            print(f"{name:24}{samples:8}{seconds}{base / numbers['all']:6.2f}{numbers['GiB']:6.2f}{same}", flush=True)
 
 
 def in_process(name: str, samples: int, options: argparse.Namespace) -> dict[str, float]:

@@ -29,14 +29,12 @@ from rlsum.models.pretrained.prefix_attention import (
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-__all__ = ["TOLERANCE", "decode", "difference", "logits", "refusal"]
+__all__ = ["TOLERANCE", "decode", "logits", "refusal"]
 
 TOLERANCE = 1e-4
 """nats by which log-probabilities of float32 may differ from those of plain rows"""
 
 FULL = 0.75  # share of texts without an end at which the others leave the computation
-
-Scoring = Callable[["PreTrainedModel", Tensor, Tensor, Tensor], Tensor]
 
 
 def logits(network: PreTrainedModel, src: Tensor, src_lengths: Tensor, target: Tensor) -> Tensor:
@@ -67,18 +65,6 @@ def logits(network: PreTrainedModel, src: Tensor, src_lengths: Tensor, target: T
     if len(scores) == kept.numel():
         return scores.view(*target.shape, -1)
     return scores.new_zeros(*target.shape, scores.shape[-1]).masked_scatter(kept.unsqueeze(-1), scores)
-
-
-@torch.no_grad()
-def difference(network: PreTrainedModel, src: Tensor, src_lengths: Tensor, target: Tensor, plain: Scoring) -> float:
-    """The largest difference, in nats, between log-probabilities of a target here and by ``plain``, as logits()."""
-    kept = target != IGNORED
-    words = target[kept].unsqueeze(-1)
-    here, there = (
-        score(network, src, src_lengths, target)[kept].float().log_softmax(-1).gather(-1, words)
-        for score in (logits, plain)
-    )
-    return (here - there).abs().max().item()
 
 
 @torch.no_grad()

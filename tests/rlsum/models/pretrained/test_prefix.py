@@ -104,7 +104,6 @@ def test_log_probabilities_gradients_and_choices_are_those_of_plain_rows(name):
     assert prefix.refusal(network.config, longest=16) is None
     plain = gradients(network, plain_rows, batch)
     assert_as_plain_rows(network, batch, plain)
-    assert prefix.difference(network, *batch, plain_rows) < prefix.TOLERANCE
     network.gradient_checkpointing_enable(CHECKPOINTS)
     assert_as_plain_rows(network, batch, plain)
     assert_decodes_as_plain_rows(network.eval(), batch, rows=[2, 0, 0, 1, 2, 2])
@@ -164,9 +163,9 @@ def test_positions_that_change_with_the_length_are_refused_beyond_the_usual_leng
     assert "more than 16 tokens" in prefix.refusal(config, longest=17)
 
 
-def test_a_window_that_is_shorter_than_the_text_is_wrong_and_the_comparison_shows_it():
-    network = network_of("mistral", {**LLAMA, "sliding_window": 8})
-    assert prefix.difference(network, *texts(), plain_rows) > 0.01
+def test_a_window_that_is_shorter_than_the_text_would_be_wrong_without_a_word():
+    network, batch = network_of("mistral", {**LLAMA, "sliding_window": 8}), texts()
+    assert (prefix.logits(network, *batch) - plain_rows(network, *batch)).abs().max() > 100 * prefix.TOLERANCE
 
 
 @pytest.mark.parametrize(
