@@ -5,6 +5,8 @@ Notation: B articles, R rows (several an article), S source tokens, T target tok
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -14,6 +16,7 @@ from torch import Tensor
 from rlsum.data.batch import Batch
 from rlsum.data.subwords import Subwords
 from rlsum.models.decoding import Decoding
+from rlsum.models.pretrained.cross_attention import keys_once
 from rlsum.models.pretrained.loading import SEQ2SEQ
 from rlsum.models.pretrained.model import TransformersModel
 from rlsum.models.pretrained.options import Seq2SeqConfig
@@ -44,9 +47,8 @@ class Seq2Seq(TransformersModel):
     def logits(self, batch: Batch, target: Tensor) -> Tensor:
         """See TransformersModel.logits."""
         rows = repeat_rows(len(batch), len(target) // len(batch)).to(target.device)
-        logits: Tensor = self.network(
-            **self._encoded(batch, rows), decoder_input_ids=self.rules.inputs(target), use_cache=False
-        ).logits
+        with self._encoded(batch, rows) as given:
+            logits: Tensor = self.network(**given, decoder_input_ids=self.rules.inputs(target), use_cache=False).logits
         return logits
 
     def chosen(self, batch: Batch, rows: Tensor, choose: SelfCritical, max_length: int) -> Tensor:
@@ -59,17 +61,23 @@ class Seq2Seq(TransformersModel):
         rows = torch.arange(len(batch), device=batch.src.device)
         return self._decode(batch, rows, self.rules.generation_config(decoding))
 
-    def _encoded(self, batch: Batch, rows: Tensor) -> dict[str, Any]:
-        """Encoder outputs for the articles ``rows`` (R,), as keyword arguments of the network; each is encoded once."""
+    @contextmanager
+    def _encoded(self, batch: Batch, rows: Tensor) -> Iterator[dict[str, Any]]:
+        """Encoder outputs for the articles ``rows`` (R,), as keyword arguments of the network.
+
+        Each is encoded once, and so are its keys.
+        """
         mask = (torch.arange(batch.src.shape[1], device=batch.src.device) < batch.src_lengths.unsqueeze(1)).long()
         everywhere = {}
         if self.config.global_attention == "first":
             everywhere["global_attention_mask"] = F.pad(mask[:, :1], (0, mask.shape[1] - 1))
         encoded = self.network.get_encoder()(input_ids=batch.src, attention_mask=mask, return_dict=True, **everywhere)
-        states = type(encoded)(last_hidden_state=encoded.last_hidden_state[rows])  # networks need their own type
-        return {"encoder_outputs": states, "attention_mask": mask[rows]}
+        with keys_once(self.network, encoded.last_hidden_state, rows) as states:
+            outputs = type(encoded)(last_hidden_state=states)  # networks need their own type
+            yield {"encoder_outputs": outputs, "attention_mask": mask[rows]}
 
     def _decode(self, batch: Batch, rows: Tensor, config: GenerationConfig, **options: Any) -> Tensor:
         """Ids (R, L) decoded by transformers, without the start token."""
-        ids: Tensor = self.network.generate(**self._encoded(batch, rows), generation_config=config, **options)
+        with self._encoded(batch, rows) as given:
+            ids: Tensor = self.network.generate(**given, generation_config=config, **options)
         return ids[:, 1:]
