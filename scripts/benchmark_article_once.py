@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 SOURCE, TARGET = 400, 60
 RANK, LAYERS = 16, ["q_proj", "v_proj"]
-PEERS = ["plain rows", "trl, no checkpoints"]
+PEERS = ["article once, checkpoints", "plain rows", "trl, no checkpoints"]
 ONCE = "article once"
+CHECKPOINTS = ", checkpoints"
 
 
 def main() -> None:
@@ -52,7 +53,7 @@ def main() -> None:
     print(f"{'':24}{'samples':>8}{'sampling':>10}{'rest':>8}{'all':>8}{'x':>6}{'GiB':>6}{'loss':>11}{'gradient':>10}")
     base = None
     with ThreadPoolExecutor(options.together) as pool:
-        results = pool.map(lambda case: in_process(*case, options), cases)
+        results = pool.map(lambda case: in_process(case, options), cases)
         for (name, samples), numbers in zip(cases, results, strict=True):
             base = base or numbers["all"]
             seconds = "".join(
@@ -62,8 +63,9 @@ def main() -> None:
             print(f"{name:24}{samples:8}{seconds}{base / numbers['all']:6.2f}{numbers['GiB']:6.2f}{same}", flush=True)
 
 
-def in_process(name: str, samples: int, options: argparse.Namespace) -> dict[str, float]:
+def in_process(case: tuple[str, int], options: argparse.Namespace) -> dict[str, float]:
     """The numbers of one update in a process of its own."""
+    name, samples = case
     call = [sys.executable, __file__, str(options.model), "--update", name, "--rows", str(options.rows)]
     call += ["--samples", str(samples), "--seed", str(options.seed)]
     threads = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
@@ -86,7 +88,7 @@ def measured(name: str, folder: Path, rows: int, samples: int, seed: int) -> dic
     if name.startswith("trl"):
         numbers = trl_update(network, tokenizer, articles, samples, checkpoints=name == "trl")
     else:
-        numbers = update(network, tokenizer(articles, return_tensors="pt").input_ids, samples, name == ONCE, seed)
+        numbers = update(network, tokenizer(articles, return_tensors="pt").input_ids, samples, name, seed)
     numbers["all"] = numbers["sampling"] + numbers["rest"]
     return {**numbers, "GiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20}
 
@@ -108,7 +110,7 @@ def adapter() -> Any:
     return peft.LoraConfig(r=RANK, lora_alpha=2 * RANK, target_modules=LAYERS, task_type="CAUSAL_LM")
 
 
-def update(network: PreTrainedModel, articles: torch.Tensor, samples: int, once: bool, seed: int) -> dict[str, float]:
+def update(network: PreTrainedModel, articles: torch.Tensor, samples: int, name: str, seed: int) -> dict[str, float]:
     """An update with the same random numbers, articles read once or for every sample."""
     import peft
 
@@ -116,6 +118,10 @@ def update(network: PreTrainedModel, articles: torch.Tensor, samples: int, once:
 
     peft.inject_adapter_in_model(adapter(), network)
     network.train()
+    if name.endswith(CHECKPOINTS):
+        network.gradient_checkpointing_enable({"use_reentrant": False})
+        network.enable_input_require_grads()
+    once = name.startswith(ONCE)
     trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=1e-5)
     places = torch.rand(TARGET, len(articles) * samples, 1, generator=torch.Generator().manual_seed(seed))
@@ -172,7 +178,7 @@ def trl_update(
 
     clock: dict[str, float] = {}
 
-    class Timed(trl.GRPOTrainer):  # type: ignore[misc, name-defined]
+    class Timed(trl.GRPOTrainer):
         def training_step(self, *inputs: Any, **named: Any) -> Any:
             clock["start"] = time.process_time()
             return super().training_step(*inputs, **named)

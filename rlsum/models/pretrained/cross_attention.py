@@ -42,6 +42,7 @@ def keys_once(network: PreTrainedModel, states: Tensor, rows: Tensor) -> Iterato
 
 def _linear(module: nn.Module) -> list[nn.Module]:
     """Linear layers, with their low-rank updates unless these drop out numbers, which differ between rows."""
-    if hasattr(module, "lora_dropout"):
-        return [module] if all(isinstance(layer, nn.Identity) for layer in module.lora_dropout.values()) else []
+    dropouts: Any = getattr(module, "lora_dropout", None)
+    if dropouts is not None:
+        return [module] if all(isinstance(layer, nn.Identity) for layer in dropouts.values()) else []
     return [module] if isinstance(module, nn.Linear) else [inner for m in module.children() for inner in _linear(m)]
