@@ -35,13 +35,16 @@ def score(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[FILE]...",
-            help="Rows with candidate, references or reference; with --references: more files of references.",
+            metavar="[FILE]...", help="Records to score, like --input; with --references: more files of references."
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="SCORED.jsonl", help="The items' scores.")] = None,
     metrics: Metrics = STANDARD,
     language: Language = None,
+    records: Annotated[
+        Path | None,
+        typer.Option("--input", metavar="PAIRS.jsonl", help="Rows with candidate, references or reference."),
+    ] = None,
     candidates: Annotated[Path | None, typer.Option(metavar="C.txt", help="Candidates, in lines or a column.")] = None,
     references: Annotated[
         list[Path] | None,
@@ -75,13 +78,13 @@ def score(
 
     rlsum score --candidates c.txt --references r.txt r2.txt --metrics 'rouge-l, twmd(direction=f1)'
 
-    rlsum score pairs.jsonl -o scored.jsonl --workers 4
+    rlsum score --input pairs.jsonl -o scored.jsonl --workers 4
 
     rlsum score outputs.jsonl -o scored.jsonl --metrics 'rouge-l,wms(vectors=vectors.txt.gz, normalize=unit)'
 
     rlsum score scored.jsonl -o scored.jsonl --overwrite --metrics meteor
     """
-    pairs = _pairs(files or [], candidates, references or [], columns)
+    pairs = _pairs(files or [], records, candidates, references or [], columns)
     choices = {"resamples": resamples, "seed": seed, "overwrite": overwrite, "say": partial(typer.echo, err=True)}
     with bars() as advance:
         scored = api.score(
@@ -99,21 +102,26 @@ def score(
         typer.echo(f"{out}: {scored.rows:,} records scored")
 
 
-def _pairs(files: list[Path], candidates: Path | None, references: list[Path], columns: TextColumns) -> Pairs:
+def _pairs(
+    files: list[Path], records: Path | None, candidates: Path | None, references: list[Path], columns: TextColumns
+) -> Pairs:
     from rlsum.scoring.pairs import Records, Texts
 
     if candidates is None and len(references) > 0 and len(files) == 1:  # as `rlsum evaluate` takes them
         candidates, files = files[0], []
     if candidates is not None or references:
+        if records is not None:
+            raise UserError(f"--input {records} and --candidates exclude each other; give one")
         if candidates is None or not references:
             raise UserError("--candidates and --references belong together; give both")
         named = columns.candidate_column, columns.reference_column, columns.reference_lists
         return Texts(candidates, (*references, *files), *named)
-    if len(files) != 1:
-        problem = "several files of records; give one" if files else "nothing to score; give a file of records"
-        texts = files if len(files) == 2 else ("C.txt", "R.txt")
-        raise UserError(f"{problem}, or --candidates {texts[0]} --references {texts[1]}")
+    given = [*([records] if records is not None else []), *files]
+    if len(given) != 1:
+        problem = "several files of records; give one" if given else "nothing to score; give a file of records"
+        texts = given if len(given) == 2 else ("C.txt", "R.txt")
+        raise UserError(f"{problem} (--input PAIRS.jsonl), or --candidates {texts[0]} --references {texts[1]}")
     if column := columns.candidate_column or columns.reference_column:
         fix = "give --candidates and --references, or convert the file with `rlsum data outputs`"
         raise UserError(f"column {column!r}: records have `candidate` and `references`; {fix}")
-    return Records(files[0], columns.reference_lists)
+    return Records(given[0], columns.reference_lists)

@@ -46,7 +46,7 @@ def main() -> None:
     pairs, scored = options.out / "pairs.jsonl", options.out / "scored.jsonl"
     write_pairs(options.articles, pairs, options.pairs, options.seed)
     metrics = {"rouge-l": "rouge-l", "wms": f"wms(vectors={options.vectors}, normalize=unit)"}
-    command = ["score", str(pairs), "-o", str(scored), "--metrics", ", ".join(metrics.values())]
+    command = ["score", "--input", str(pairs), "-o", str(scored), "--metrics", ", ".join(metrics.values())]
     if not scored.exists():
         for kill in (*options.kills, None):
             run([*command, "--workers", str(options.workers)], Path(f"{scored}.scoring"), kill)

@@ -106,7 +106,7 @@ def tiny_metric(folder: Path) -> str:
 
 READERS = {
     "score": Reading(numbered(RECORD), lambda f, to: ["score", f, "-o", to / "o.jsonl", "--metrics", CHEAP]),
-    "score, again": Reading(numbered(JUDGMENT), lambda f, to: ["score", f, "--metrics", "repetition"]),
+    "score, again": Reading(numbered(JUDGMENT), lambda f, to: ["score", "--input", f, "--metrics", "repetition"]),
     "score, examples": Reading(
         numbered(EXAMPLE),
         lambda f, to: [

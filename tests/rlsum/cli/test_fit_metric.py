@@ -36,7 +36,7 @@ def test_from_judgments_to_a_reward(rlsum, data, tiny_encoder, tmp_path):
     outputs, scored = tmp_path / "pairs.jsonl", tmp_path / "scored.jsonl"
     outputs.write_text('{"candidate": "cat runs", "references": ["dog runs"]}\n')
     metric = f"learned(path={tmp_path / 'new' / 'metric'})"
-    assert rlsum("score", outputs, "--metrics", metric, "-o", scored)[0] == 0
+    assert rlsum("score", "--input", outputs, "--metrics", metric, "-o", scored)[0] == 0
     expected = rewards.from_spec(metric)(["cat runs"], [["dog runs"]])[0]
     assert json.loads(scored.read_text())["scores"]["learned"] == pytest.approx(expected, abs=1e-6)
 

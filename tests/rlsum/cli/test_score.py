@@ -67,14 +67,14 @@ def test_text_files_with_several_references(rlsum, spelling):
 
 def test_a_table_alone_writes_nothing(rlsum, tmp_path):
     before = sorted(tmp_path.iterdir())
-    code, printed, _ = rlsum("p.jsonl", "--metrics", "rouge-1")
+    code, printed, _ = rlsum("--input", "p.jsonl", "--metrics", "rouge-1")
     assert code == 0
     assert "95% interval" in " ".join(printed.split())
     assert sorted(tmp_path.iterdir()) == before
 
 
 def test_pairs_keep_what_they_hold_and_say_why(rlsum, tmp_path):
-    assert rlsum("p.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1")[0] == 0
+    assert rlsum("--input", "p.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1")[0] == 0
     rows = rows_of("s.jsonl")
     assert rows[0] == {"candidate": CANDIDATES[0], "reference": FIRST[0], "scores": {"rouge-1": 0.8}, "undefined": {}}
     assert rows[3]["scores"] == {"rouge-1": None}
@@ -156,9 +156,10 @@ def test_signatures_that_cannot_be_read_are_told(rlsum):
         (["p.jsonl", "c.txt"], "several files"),
         (["--candidates", "c.txt"], "belong together"),
         (["--references", "r.txt"], "belong together"),
+        (["--input", "p.jsonl", "--candidates", "c.txt"], "exclude each other"),
         (["--candidates", "c.txt", "--references", "short.txt"], "c.txt has 4 lines but short.txt has 2"),
-        (["c.txt"], "c.txt: texts alone, one a line; give their references"),
-        (["p.jsonl", "--metrics", "rogue-1"], "did you mean 'rouge-1'"),
+        (["--input", "c.txt"], "c.txt: texts alone, one a line; give their references"),
+        (["--input", "p.jsonl", "--metrics", "rogue-1"], "did you mean 'rouge-1'"),
         (["p.jsonl", "-o", "c.txt"], "--out c.txt: exists; add --overwrite"),
         (["p.jsonl", "-o", "/proc/s.jsonl"], "--out /proc/s.jsonl: cannot be written"),
         (["p.jsonl", "-o", "s.jsonl.gz"], "leave .gz out"),
@@ -174,7 +175,7 @@ def test_errors_are_one_line_and_exit_code_2(rlsum, arguments, words):
 
 def command(folder: Path, out: str, *options: str, metrics: str = "slow:slow", held: int = 0) -> subprocess.Popen:
     paths = os.pathsep.join(map(str, (ROOT, ROOT / "tests" / "support")))
-    arguments = ["score", "many.jsonl", "--metrics", metrics, "-o", out, "--resamples", "10"]
+    arguments = ["score", "--input", "many.jsonl", "--metrics", metrics, "-o", out, "--resamples", "10"]
     return subprocess.Popen(
         [sys.executable, "-m", "rlsum", *arguments, *options],
         cwd=folder,
@@ -280,10 +281,10 @@ def test_going_on_with_other_metrics_or_texts_is_refused(rlsum, tmp_path):
     (tmp_path / "s.jsonl.scoring").write_text("{}\n")
     made_of = {"signatures": {"rouge-1": "another"}, "input": "?", "rows": 4}
     (tmp_path / "s.jsonl.scoring.json").write_text(json.dumps(made_of))
-    code, _, error = rlsum("p.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1")
+    code, _, error = rlsum("--input", "p.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1")
     assert code == 2
     assert "s.jsonl.scoring: holds 1 lines of an earlier command, whose signatures, input differed" in error
-    assert rlsum("p.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1", "--overwrite")[0] == 0
+    assert rlsum("--input", "p.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1", "--overwrite")[0] == 0
 
 
 def test_a_reward_that_reads_sources_says_why_a_row_is_undefined(rlsum, tmp_path, monkeypatch):
