@@ -8,10 +8,15 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from rewards.specs import SUM, as_spec
+
 STRICT = ConfigDict(extra="forbid")
 RewardSpec = str | dict[str, Any]
-Estimator = Literal["self-critical", "rloo", "grpo", "dr-grpo", "reinforce++", "reinforce++-baseline"]
+Estimator = Literal[
+    "self-critical", "rloo", "grpo", "dr-grpo", "reinforce++", "reinforce++-baseline", "normalize-then-sum", "gdpo"
+]
 OF_SINGLE_SAMPLES = ("self-critical", "reinforce++")  # estimators that need no second sample of an article
+OF_COMPONENTS = ("normalize-then-sum", "gdpo")  # that read the components of a weighted reward
 MIXED_ONLY = (
     "control_advantage", "estimator", "normalisation", "divisor", "skip_zero_groups", "kl", "kl_estimator", "clip",
     "clip_high", "ratio",
@@ -33,7 +38,8 @@ class Objective:
     gamma_end: float | None = Field(default=None, ge=0, le=1)
     """its weight at the last update, reached linearly; none: constant"""
     estimator: Estimator = "self-critical"
-    """how the rewards of mixed become advantages"""
+    """how the rewards of mixed become advantages; gdpo and normalize-then-sum bring the components of a weighted reward
+    to one scale first"""
     reward_scale: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     """factor on the advantages of mixed and the rewards of minimum-risk"""
     samples: int = Field(default=1, ge=1)
@@ -101,6 +107,11 @@ class Objective:
         alone = self.estimator in OF_SINGLE_SAMPLES if self.kind == "mixed" else not self.rewarded
         if not alone and self.samples < 2:
             yield f"{compares} compares the samples of an article: samples={self.samples} must be 2 or more, such as 4"
+        if self.estimator in OF_COMPONENTS and self.reward is not None and hides_components(self.reward):
+            yield (
+                f"estimator={self.estimator} reads the components of a weighted reward, {as_spec(self.reward).name} hides "
+                "them: put it around each component, weighted(cached(reward=rouge-l)=1, ...)"
+            )
         if self.kind == "mixed" and self.updates_per_sample > 1 and self.clip is None:
             yield (
                 f"updates_per_sample={self.updates_per_sample} learns from samples of an older policy, which needs "
@@ -146,6 +157,15 @@ class Objective:
         if self.gamma_end is None or steps <= 1:
             return self.gamma
         return self.gamma + (self.gamma_end - self.gamma) * min(1.0, step / (steps - 1))
+
+
+def hides_components(reward: RewardSpec) -> bool:
+    """Whether a weighted sum stands within a reward that does not pass its components on."""
+    spec = as_spec(reward)
+    inner = spec.options.get("reward")
+    if inner is None or spec.name == SUM:
+        return False
+    return hides_components(inner) if spec.name in ("cleaned", "limited") else SUM in str(inner)
 
 
 def default_of(section: Any, name: str) -> Any:

@@ -26,11 +26,13 @@ class AdvantageEstimator:
                   rewards of the greedy texts
     paper         where it is from
     needs_greedy  a sample is compared with the greedy text of its article
+    of_components the first argument is the components of the reward; one that is no weighted sum is its only one
     """
 
     function: Callable[..., np.ndarray]
     paper: str
     needs_greedy: bool = False
+    of_components: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,8 @@ class Credit:
         """
         objective, rewards = self.objective, earned.rewards
         if objective.control_advantage is None:
-            advantages = advantages_of(objective.estimator, rewards, earned.greedy_rewards, objective.reward_scale)
+            earnings = (rewards, earned.greedy_rewards, objective.reward_scale, earned.components)
+            advantages = advantages_of(objective.estimator, *earnings)
         else:
             advantages = np.full(rewards.shape, objective.control_advantage)
         kept = teaches(advantages) if objective.skip_zero_groups else np.ones(len(rewards), dtype=bool)
@@ -128,10 +131,16 @@ class Credit:
 
 
 def advantages_of(
-    estimator: Estimator, rewards: np.ndarray, greedy_rewards: np.ndarray | None = None, scale: float = 1.0
+    estimator: Estimator,
+    rewards: np.ndarray,
+    greedy_rewards: np.ndarray | None = None,
+    scale: float = 1.0,
+    components: Sequence[Component] = (),
 ) -> np.ndarray:
     """(N, k) rewards of samples and (N,) rewards of greedy texts -> (N, k) advantages, times ``scale``."""
     chosen = ESTIMATORS[estimator]
+    if chosen.of_components:
+        return scale * chosen.function(components or [Component("reward", 1.0, rewards)])
     return scale * (chosen.function(rewards, greedy_rewards) if chosen.needs_greedy else chosen.function(rewards))
 
 
@@ -209,6 +218,22 @@ def group_centred_update_normalised(rewards: np.ndarray) -> np.ndarray:
     return _normalised(group_centred(rewards).reshape(1, -1)).reshape(rewards.shape)
 
 
+def components_normalised(components: Sequence[Component]) -> np.ndarray:
+    """Scores (N, k) of components -> (N, k): the weighted sum of each (r - mean) / std over its group.
+
+    So no component wins by its spread. One without spread in a group adds 0 there; NaN where any component is NaN.
+    """
+    return np.sum([weight * group_normalised(scores) for _, weight, scores in components], axis=0)
+
+
+def components_update_normalised(components: Sequence[Component]) -> np.ndarray:
+    """The sums of ``components_normalised``, centred and scaled over the update.
+
+    GDPO (Liu et al. 2026, arXiv 2601.05242), as ``normalize_then_sum`` of TRL 1.16, which adds 1e-4 to deviations.
+    """
+    return update_normalised(components_normalised(components))
+
+
 def _normalised(centred: np.ndarray) -> np.ndarray:
     """(N, k) deviations from a mean -> the same over their standard deviation in each row; 0 and NaN stay."""
     defined = ~np.isnan(centred)
@@ -225,6 +250,8 @@ ESTIMATORS: Mapping[Estimator, AdvantageEstimator] = {
     "dr-grpo": AdvantageEstimator(group_centred, "Liu et al. 2025"),
     "reinforce++": AdvantageEstimator(update_normalised, "Hu et al. 2025"),
     "reinforce++-baseline": AdvantageEstimator(group_centred_update_normalised, "Hu et al. 2025, with baseline"),
+    "normalize-then-sum": AdvantageEstimator(components_normalised, "Liu et al. 2026, first step", of_components=True),
+    "gdpo": AdvantageEstimator(components_update_normalised, "Liu et al. 2026", of_components=True),
 }
 
 
@@ -302,6 +329,24 @@ def described(advantages: np.ndarray, weights: np.ndarray) -> dict[str, Logged]:
         "zero_advantage": Mean.of(defined == 0),
         "zero_groups": Mean.of(~teaches(advantages * (weights > 0))),
     }
+
+
+declare(
+    Field("reward/NAME", "mean of a component of a weighted reward, not weighted"),
+    Field("reward_std/NAME", "standard deviation of a component over the samples, not weighted", "far above another's: "
+          "it decides alone; `estimator: gdpo`"),
+    Field("reward_zero_groups/NAME", "share of articles whose samples are equal in a component"),
+)  # fmt: skip
+
+
+def described_components(components: Sequence[Component]) -> dict[str, Logged]:
+    """Numbers of the components of a weighted reward, scores (B, k), for the log."""
+    log: dict[str, Logged] = {}
+    for name, _, scores in components:
+        log[f"reward/{name}"] = Mean.of(scores)
+        log[f"reward_std/{name}"] = Deviation.of(scores[np.isfinite(scores)])
+        log[f"reward_zero_groups/{name}"] = Mean.of(~teaches(group_centred(scores)))
+    return log
 
 
 def mean_defined(values: Sequence[float] | np.ndarray) -> float:

@@ -34,7 +34,7 @@ from rlsum.models.summarizer import DrawsAndScores, Model, Scorer, Scores, Targe
 from rlsum.objective import Objective
 from rlsum.records import common_columns
 from rlsum.training import losses
-from rlsum.training.estimators import Credit, Earned
+from rlsum.training.estimators import Credit, Earned, described_components
 from rlsum.training.log.numbers import Field, Logged, Mean, Numbers, Rate, TimeShare, declare, together
 from rlsum.training.losses import target_lengths
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
@@ -91,7 +91,7 @@ class Rollout:
         tokens = earned.lengths.sum()
         return {
             "reward": Mean.of(earned.rewards),
-            **{f"reward/{name}": Mean.of(scores) for name, _, scores in earned.components},
+            **described_components(earned.components),
             **({} if greedy is None else {"baseline_reward": Mean.of(greedy)}),
             "reward_share": TimeShare(self.reward_seconds),
             "sample_length": Mean.of(earned.lengths),
@@ -108,7 +108,6 @@ declare(
         "rises in validation while other metrics fall: `weighted(...)` with another reward, a smaller `gamma`",
         shown=True,
     ),
-    Field("reward/NAME", "mean of a component of a weighted reward, not weighted"),
     Field(
         "baseline_reward", "of the greedy texts (`self-critical`)", "far above `reward`: longer pretraining", shown=True
     ),

@@ -171,6 +171,56 @@ def test_reinforce_plus_plus_with_baseline_centres_within_an_article_and_whitens
     assert not found[2].any()
 
 
+A, B = np.array([[1.0, 2.0, 3.0], [5.0, 5.0, 5.0], [0.0, 4.0, 0.0]]), np.array([[90, 30, 60], [0, 40, 80], [7, 7, 7]])
+
+
+def test_components_are_brought_to_one_scale_before_their_weights_apply():
+    """By hand: (r - mean) / std of each group; a component without spread adds 0 there; then over the update."""
+    first = np.array([[-1, 0, 1], [0, 0, 0], [-1 / 3**0.5, 2 / 3**0.5, -1 / 3**0.5]])
+    second = np.array([[1, -1, 0], [-1, 0, 1], [0, 0, 0]])
+    for factor in (1.0, 1000.0):  # the spread of a component says nothing
+        components = [Component("a", 2.0, A), Component("b", 0.5, factor * B)]
+        summed = estimators.advantages_of("normalize-then-sum", A + B, components=components)
+        np.testing.assert_allclose(summed, 2 * first + 0.5 * second, atol=1e-12)
+        found = estimators.advantages_of("gdpo", A + B, None, 3.0, components)
+        np.testing.assert_allclose(found, 3 * (summed - summed.mean()) / summed.std(ddof=1), atol=1e-12)
+    credited, _ = credit_of("gdpo", "sum", reward_scale=3.0)(Earned(A + B, np.ones((3, 3)), components=components))
+    np.testing.assert_array_equal(credited, found)
+    undefined = [Component("a", 1.0, np.where(A == 3, NAN, A)), components[1]]
+    assert np.isnan(estimators.advantages_of("gdpo", A, components=undefined)).sum() == 1
+
+
+def test_gdpo_is_what_trl_computes():
+    """The lines of its trainer under multi_objective_aggregation=normalize_then_sum, with its own nanstd."""
+    nanstd = pytest.importorskip("trl.trainer.utils").nanstd
+    rng = np.random.default_rng(0)
+    scores, weights = rng.normal(size=(5, 4, 3)) * [1, 50, 0.01], np.array([1.0, 0.3, 2.0])
+    grouped = torch.tensor(scores)
+    normal = (grouped - torch.nanmean(grouped, dim=1, keepdim=True)) / nanstd(grouped, dim=1, keepdim=True)
+    summed = (normal.view(-1, 3) * torch.tensor(weights)).nansum(dim=1)
+    expected = ((summed - torch.nanmean(summed)) / nanstd(summed)).view(5, 4)
+    components = [Component(str(one), weights[one], scores[..., one]) for one in range(3)]
+    np.testing.assert_allclose(estimators.advantages_of("gdpo", scores[..., 0], components=components), expected)
+
+
+def test_the_log_has_the_spread_and_the_zero_groups_of_every_component():
+    log = estimators.described_components([Component("a", 2.0, A), Component("b", 0.5, np.where(B == 90, NAN, B))])
+    assert (log["reward/a"], log["reward/b"]) == (pytest.approx(A.mean()), pytest.approx((B.sum() - 90) / 8))
+    assert log["reward_std/a"] == pytest.approx(A.std())
+    assert (log["reward_zero_groups/a"], log["reward_zero_groups/b"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
+
+
+@pytest.mark.parametrize(
+    "hidden", ["cached(reward=weighted(rouge-l=1))", "limited(reward=cached(reward=weighted(rouge-l=1)), seconds=1)"]
+)
+def test_a_reward_that_hides_its_components_is_refused(hidden):
+    with pytest.raises(ValueError, match="put it around each component"):
+        Objective("mixed", hidden, samples=2, estimator="gdpo")
+    Objective(
+        "mixed", samples=2, estimator="gdpo", reward="cleaned(reward=weighted(cached(reward=rouge-l)=1, rouge-2=2))"
+    )
+
+
 def test_the_configuration_knows_which_estimators_need_a_second_sample():
     rewards, greedy = np.array([[0.2], [0.6]]), np.array([0.1, 0.1])
     alone = [
