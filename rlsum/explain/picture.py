@@ -1,4 +1,4 @@
-"""Explanations as PNG or as an HTML page: flows between two texts, or the matrix of their cosines or matches."""
+"""Explanations as PNG or as an HTML page: flows between two texts, or a matrix of cosines, matches or values."""
 
 from __future__ import annotations
 
@@ -64,6 +64,8 @@ def _canvas(explanation: Explanation, width: float, height: float, theme: str) -
     note = "cosines: the best match of a token is framed"
     if explanation.form == "matches":
         note = "rows: candidate, columns: reference; filled: counted in both"
+    if explanation.form == "values":
+        note = explanation.measured
     if explanation.form == "flow":
         note = "transport plan: the width of a band is the weight that moves, its number the Euclidean distance"
     if {item.kind for item in explanation.candidate} == {"word", "sentence"}:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rewards.explain import ExplainedItem, Explanation
 from rlsum.explain.layout import LABEL, LINE, cosine_text, flow_layout, matrix_layout, one_line, width_of, wrapped
+from rlsum.explain.picture import html, png
 
 
 def flow(seed: int, m: int, n: int) -> Explanation:
@@ -81,6 +82,16 @@ def test_a_matrix_frames_best_partners() -> None:
     found = matrix_layout(Explanation("twmd", "s", 1.0, "similarity", items, items, cosines))
     assert [cell.best for cell in found.cells] == [True, True, True, False]
     assert [cell.strength for cell in found.cells] == [0.9, 0.2, 0.8, 0.3]
+
+
+def test_what_a_model_computed_is_drawn_under_its_name() -> None:
+    items = tuple(ExplainedItem(text, "token", 0, place, 0.5) for place, text in enumerate(("a", "b")))
+    values = np.array([[0.9], [0.2]])
+    made = Explanation("judge", "s", 4.0, "values", items, items[:1], values, measured="shares of the numbers")
+    assert [cell.best for cell in matrix_layout(made).cells] == [False, False]
+    assert "Shares of the numbers. Rows are the candidate." in html([made])
+    assert png(made)[0].startswith(b"\x89PNG")
+    assert made.as_json()["values"] == [[0.9], [0.2]]
 
 
 def test_numbers_are_short() -> None:
