@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rewards.text.languages import Language
+from rewards.text.sentences import sentences
 from rlsum.data.subwords import IGNORED, Subwords
 from rlsum.errors import UserError
 from rlsum.readers.understood import say
@@ -30,7 +32,7 @@ class Prompt(Subwords):
     lead           ids before it that the tokenizer puts before every text, of a prompt that has none itself
     end            the id that ends a summary
     default        the system turn that the chat template has put into it; "" for none
-    sentences      a text's sentences, to cut an article behind one; None: behind a token
+    language       of articles that are cut behind a sentence; None: they are cut behind a token
     stop           texts that end a summary
     """
 
@@ -39,7 +41,7 @@ class Prompt(Subwords):
     lead: tuple[int, ...] = ()
     end: int = 0
     default: str = ""
-    sentences: Callable[[str], list[str]] | None = None
+    language: Language | None = None
     stop: tuple[str, ...] = ()
 
     @property
@@ -54,7 +56,7 @@ class Prompt(Subwords):
 
     def digest(self) -> str:
         """Sixteen hex digits that change with anything of the prompt, the end, or where articles are cut."""
-        how = [self.before, self.after, self.lead, self.end, self.sentences is not None, self.stop]
+        how = [self.before, self.after, self.lead, self.end, str(self.language), self.stop]
         return hashlib.sha256(json.dumps(how).encode()).hexdigest()[:16]
 
     def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
@@ -111,9 +113,9 @@ class Prompt(Subwords):
             kept = text[: spans["offset_mapping"][limit - 1][1]]
         else:
             kept = self.tokenizer.decode(ids[:limit])
-        if self.sentences is not None:
+        if self.language is not None:
             place, last = 0, 0
-            for sentence in self.sentences(text):
+            for sentence in sentences(text, self.language):
                 place = text.find(sentence, place) + len(sentence)
                 last = place if place <= len(kept) else last
             kept = kept[:last] or kept  # a first sentence that is too long is cut at a token
@@ -145,12 +147,12 @@ def prompt(
     chat: bool,
     system: str | None = None,
     stop: tuple[str, ...] = (),
-    sentences: Callable[[str], list[str]] | None = None,
+    language: Language | None = None,
 ) -> Prompt:
     """The prompt of ``text`` with {article} in it, as the user's turn of a chat or as it is.
 
-    ``system``: the system turn; None: that of the chat template. Raises UserError if the tokenizer has no chat
-    template, if this takes no system turn, or if nothing would end a summary.
+    ``system``: the system turn; None: that of the chat template. ``stop``, ``language``: see Prompt. Raises UserError
+    if the tokenizer has no chat template, if this takes no system turn, or if nothing would end a summary.
     """
     asked, default, end = text.replace("{article}", PLACE), "", tokenizer.eos_token_id
     if chat:
@@ -177,7 +179,7 @@ def prompt(
         raise UserError("model.template=chat: the chat template does not repeat the user's turn; set it to plain")
     return Prompt(
         tokenizer, "", "\n", before=before, after=after, lead=tuple(lead), end=end, default=default,
-        sentences=sentences, stop=stop,
+        language=language, stop=stop,
     )  # fmt: skip
 
 

@@ -78,3 +78,14 @@ def prompts(tokenizer, articles, asked=None):
         return [tokenizer(text)["input_ids"] for text in asked]
     turns = [[{"role": "user", "content": text}] for text in asked]
     return [tokenizer.apply_chat_template(turn, add_generation_prompt=True)["input_ids"] for turn in turns]
+
+
+def summarizer(folder, **section):
+    """The model of a folder, without dropout unless it is asked for."""
+    from rlsum import config as configs
+    from rlsum.training.start.causal import START
+
+    values = {"kind": "causal", "pretrained": str(folder), "dropout": False, **section}
+    data = {"train": "a", "valid": "b"}
+    config = configs.check({"run": "r", "data": data, "training": {"steps": 1}, "model": values}, "test")
+    return START.built(config, config.model, str(folder)).eval()

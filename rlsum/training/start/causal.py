@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from rewards.text.languages import language_of
-from rewards.text.sentences import sentences
 from rlsum.config import Config
 from rlsum.data.prompt import Prompt, prompt
 from rlsum.models.pretrained import loading
@@ -37,14 +35,13 @@ class CausalStart(PretrainedStart):
         section = section.resolved()
         assert isinstance(section, CausalConfig)
         assert section.prompt is not None
-        split = partial(sentences, language=language_of(config.language))
         return prompt(
             loading.load_tokenizer(name, self.family),
             section.prompt,
             chat=section.template == "chat",
             system=section.system,
             stop=section.stop,
-            sentences=split if section.article_end == "sentence" else None,
+            language=language_of(config.language) if section.article_end == "sentence" else None,
         )
 
     def made(self, config: Config, section: PretrainedConfig, name: str) -> Causal:

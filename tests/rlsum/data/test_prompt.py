@@ -6,6 +6,7 @@ import language_models as lm
 import pretrained as tiny
 import pytest
 
+from rewards.text.languages import language_of
 from rlsum.data.prompt import prompt
 from rlsum.errors import UserError
 from rlsum.readers.understood import say
@@ -79,8 +80,8 @@ def test_a_plain_prompt_has_what_the_tokenizer_puts_before_a_text_and_ends_with_
 )
 def test_an_article_is_cut_at_its_budget_whatever_the_prompt_and_it_is_told(room, sentence, kept, caplog):
     tokenizer, article = lm.tokenizer(), "the old mill . three people were hurt ."
-    split = (lambda text: ["the old mill .", "three people were hurt ."]) if sentence else None
-    made, limit = prompt(tokenizer, ASKED, chat=True, sentences=split), len(tokenizer(room)["input_ids"])
+    language = language_of("en") if sentence else None
+    made, limit = prompt(tokenizer, ASKED, chat=True, language=language), len(tokenizer(room)["input_ids"])
     say.cache_clear()
     with caplog.at_level("INFO", logger="rlsum.readers"):
         row = read(made, article, max_source=limit)

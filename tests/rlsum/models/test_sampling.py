@@ -1,9 +1,10 @@
-"""Samples are scored under the distribution that drew them, for every option and both kinds of model."""
+"""Samples are scored under the distribution that drew them, for every option and all kinds of model."""
 
 import itertools
 import math
 from dataclasses import fields, replace
 
+import language_models
 import pretrained
 import pytest
 import tiny
@@ -43,11 +44,12 @@ def tokens_of(row, ends=(EOS,)):
 def model_and_batch(kind, folder):
     if kind == "pointer-generator":
         return tiny.copier(seed=3, coverage=True), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
-    model = pretrained.summarizer(pretrained.save(folder / kind, kind))
+    made = language_models if kind == "llama" else pretrained
+    model = made.summarizer(made.save(folder / kind, kind))
     return model, pretrained.batch(model)
 
 
-@pytest.mark.parametrize("kind", ["pointer-generator", "bart", "t5"])
+@pytest.mark.parametrize("kind", ["pointer-generator", "bart", "t5", "llama"])
 @pytest.mark.parametrize("cut", CUTS)
 def test_drawn_and_scored_agree(cut, kind, tmp_path):
     model, batch = model_and_batch(kind, tmp_path)
@@ -68,7 +70,7 @@ def test_drawn_and_scored_agree(cut, kind, tmp_path):
             assert len(set(ngrams)) == len(ngrams)
 
 
-@pytest.mark.parametrize("kind", ["pointer-generator", "t5"])
+@pytest.mark.parametrize("kind", ["pointer-generator", "t5", "llama"])
 def test_references_beside_samples_are_scored_under_the_models_own_distribution(kind, tmp_path):
     model, batch = model_and_batch(kind, tmp_path)
     for cut in ("plain", "all"):

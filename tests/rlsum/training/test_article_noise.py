@@ -1,5 +1,6 @@
 """Random numbers of an article do not depend on what shares its batch."""
 
+import language_models
 import pretrained
 import pytest
 import tiny
@@ -36,10 +37,11 @@ def test_any_text_has_its_numbers():
 
 
 @pytest.mark.parametrize("greedy", [True, False])
-@pytest.mark.parametrize("kind", ["pointer-generator", "t5"])
+@pytest.mark.parametrize("kind", ["pointer-generator", "t5", "llama"])
 def test_samples_do_not_depend_on_what_shares_their_batch(kind, greedy, tmp_path):
-    if kind == "t5":
-        model = pretrained.summarizer(pretrained.save(tmp_path / kind, kind))
+    if kind != "pointer-generator":
+        made = language_models if kind == "llama" else pretrained
+        model = made.summarizer(made.save(tmp_path / kind, kind))
         batch = pretrained.batch(model)
     else:
         model, batch = tiny.copier(), tiny.batch()

@@ -4,6 +4,7 @@ import copy
 import itertools
 from dataclasses import dataclass
 
+import language_models
 import numpy as np
 import pretrained
 import pytest
@@ -86,7 +87,24 @@ def seq2seq(folder):
     return model, pretrained.batch(model, pretrained.NEWS[:1]), words, end, -100
 
 
-@pytest.fixture(scope="module", params=[pointer_generator, seq2seq])
+def causal(folder):
+    """A Llama that can write two words."""
+    model, words = language_models.summarizer(language_models.save(folder, "llama")), [265, 270]
+    kept = [*words, model.vocabulary.end]
+
+    class TwoWords(type(model)):
+        def reads_once(self, batch, width):
+            return False  # which float64 cannot
+
+        def logits(self, batch, target):
+            logits = super().logits(batch, target)
+            return torch.full_like(logits, -1e9).index_copy(-1, torch.tensor(kept), logits[..., kept])
+
+    model.__class__ = TwoWords
+    return model, pretrained.batch(model, pretrained.NEWS[:1]), words, model.vocabulary.end, -100
+
+
+@pytest.fixture(scope="module", params=[pointer_generator, seq2seq, causal])
 def world(request, tmp_path_factory):
     patch = pytest.MonkeyPatch()
     model, batch, words, end, pad = request.param(tmp_path_factory.mktemp("t5"))

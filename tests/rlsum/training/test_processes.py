@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import language_models
 import pretrained
 import pytest
 import tiny
@@ -254,11 +255,11 @@ def news(count, first=0):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["bart", "t5"])
-def test_two_processes_equal_one_for_pretrained_models(tmp_path, name):
+@pytest.mark.parametrize(("kind", "name"), [("seq2seq", "bart"), ("seq2seq", "t5"), ("causal", "llama")])
+def test_two_processes_equal_one_for_pretrained_models(tmp_path, kind, name):
     data_of(tmp_path, news)
-    pretrained.save(tmp_path / name, name)
-    options = {"model": {"kind": "seq2seq", "pretrained": str(tmp_path / name), "dropout": False}}
+    (language_models if kind == "causal" else pretrained).save(tmp_path / name, name)
+    options = {"model": {"kind": kind, "pretrained": str(tmp_path / name), "dropout": False}}
     grouped = {"kind": "mixed", "reward": "rouge-1", "estimator": "rloo", "samples": 3, "gamma": 0.7, "kl": 0.1}
     cases = {
         "mle": {},

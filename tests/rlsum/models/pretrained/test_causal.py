@@ -7,13 +7,11 @@ import pretrained as tiny
 import pytest
 import torch
 
-from rlsum import config as configs
 from rlsum.data.subwords import IGNORED
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pretrained import causal, prefix
 from rlsum.models.pretrained import rows as plain
 from rlsum.models.sampling import Drawn
-from rlsum.training.start.causal import START
 
 ONCE = {"llama", "qwen2", "qwen3", "gpt2", "gpt_neox", "opt"}  # the others have windows or biases
 
@@ -23,17 +21,6 @@ def folders(tmp_path_factory):
     """A folder of each architecture. Many ids end a text, so that some texts do end."""
     place = tmp_path_factory.mktemp("language-models")
     return {name: lm.save(place / name, name, many_ends=True) for name in lm.NAMES}
-
-
-def load(folder, **section):
-    values = {"kind": "causal", "pretrained": str(folder), "dropout": False, **section}
-    config = configs.check({"run": "r", "data": {"train": "a", "valid": "b"}, "training": {"steps": 1},
-                            "model": values}, "test")  # fmt: skip
-    return START.built(config, config.model, str(folder)).eval()
-
-
-def batch(model, pairs=tiny.NEWS, max_target=20):
-    return model.collate(model.read(tiny.rows(pairs), 64, max_target)[: len(pairs)])
 
 
 def alone(model, news, row, ids):
@@ -48,8 +35,8 @@ def alone(model, news, row, ids):
 
 @pytest.mark.parametrize("name", lm.NAMES)
 def test_scores_and_samples_have_the_log_probabilities_of_a_plain_loop(folders, name):
-    model = load(folders[name])
-    news = batch(model)
+    model = lm.summarizer(folders[name])
+    news = tiny.batch(model)
     torch.manual_seed(0)
     samples, greedy = model.self_critical(news, 2, Sampling(max_length=8))
     assert model.reads_once(news, 20) == (name in ONCE)
@@ -82,8 +69,8 @@ def test_scores_and_samples_have_the_log_probabilities_of_a_plain_loop(folders, 
 def test_decoding_is_that_of_plain_transformers(folders, name, decoding):
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    model = load(folders[name])
-    news, network = batch(model, tiny.NEWS[:3]), AutoModelForCausalLM.from_pretrained(folders[name]).eval()
+    model = lm.summarizer(folders[name])
+    news, network = tiny.batch(model, tiny.NEWS[:3]), AutoModelForCausalLM.from_pretrained(folders[name]).eval()
     tokenizer = AutoTokenizer.from_pretrained(folders[name], padding_side="left")
     prompts = lm.prompts(tokenizer, [article for article, _ in tiny.NEWS[:3]])
     assert [row[:length].tolist() for row, length in zip(news.src, news.src_lengths, strict=True)] == prompts
@@ -112,8 +99,8 @@ def test_decoding_is_that_of_plain_transformers(folders, name, decoding):
 
 @pytest.mark.parametrize("name", lm.NAMES)
 def test_the_loss_is_that_of_transformers_labels_at_the_summary_alone(folders, name):
-    model = load(folders[name])
-    news = batch(model)
+    model = lm.summarizer(folders[name])
+    news = tiny.batch(model)
     log_prob = model(news, news.target).log_prob
     for row, target in enumerate(news.target):
         kept, length = target[target != IGNORED], int(news.src_lengths[row])
@@ -124,8 +111,8 @@ def test_the_loss_is_that_of_transformers_labels_at_the_summary_alone(folders, n
 
 
 def test_samples_are_scored_under_the_distribution_that_drew_them(folders):
-    model = load(folders["llama"])
-    news, sampling = batch(model), Sampling(max_length=9, min_length=2, temperature=0.7, top_k=20, block_ngrams=2)
+    model = lm.summarizer(folders["llama"])
+    news, sampling = tiny.batch(model), Sampling(max_length=9, min_length=2, temperature=0.7, top_k=20, block_ngrams=2)
     samples = model.sample(news, 3, sampling)
     scored = model(news, samples.ids, Drawn.all(samples.ids, sampling)).log_prob
     torch.testing.assert_close(scored, samples.log_prob, atol=1e-5, rtol=0)
@@ -138,8 +125,8 @@ def test_an_article_that_is_read_once_gives_the_gradients_of_plain_rows(folders,
     gradients = []
     for _ in range(2):
         torch.manual_seed(1)
-        model = load(folders[name], **section).train()
-        news = batch(model)
+        model = lm.summarizer(folders[name], **section).train()
+        news = tiny.batch(model)
         model(news, news.target.repeat_interleave(2, 0)).log_prob.sum().backward()
         gradients.append({key: p.grad for key, p in model.named_parameters() if p.grad is not None})
         monkeypatch.setattr(model.__class__, "reads_once", lambda *_: False)
@@ -149,12 +136,12 @@ def test_an_article_that_is_read_once_gives_the_gradients_of_plain_rows(folders,
 
 
 def test_a_way_that_disagrees_with_plain_rows_is_not_taken_and_told_once(folders, monkeypatch, caplog):
-    model = load(folders["llama"])
-    news = batch(model)
+    model = lm.summarizer(folders["llama"])
+    news = tiny.batch(model)
     expected = model(news, news.target).log_prob
     assert model.reads_once(news, 20)
     monkeypatch.setattr(prefix, "logits", lambda *given: 1.01 * plain.logits(*given))
-    wrong = load(folders["llama"])
+    wrong = lm.summarizer(folders["llama"])
     with caplog.at_level("INFO", logger="rlsum.readers"):
         for _ in range(2):
             torch.testing.assert_close(wrong(news, news.target).log_prob, expected, atol=1e-5, rtol=0)
@@ -163,32 +150,32 @@ def test_a_way_that_disagrees_with_plain_rows_is_not_taken_and_told_once(folders
 
 
 def test_half_precision_is_compared_with_half_precision(folders):
-    model = load(folders["llama"])
-    news = batch(model)
+    model = lm.summarizer(folders["llama"])
+    news = tiny.batch(model)
     with torch.autocast("cpu", torch.bfloat16):
         assert model.reads_once(news, 20)
 
 
 def test_dropout_keeps_plain_rows_and_acts_in_training_alone(folders):
-    loud = load(folders["gpt2"], dropout=True).train()
-    news = batch(loud)
+    loud = lm.summarizer(folders["gpt2"], dropout=True).train()
+    news = tiny.batch(loud)
     assert not loud.reads_once(news, 20)
     assert not torch.equal(*(loud(news, news.target).log_prob for _ in range(2)))
     assert torch.equal(*(loud.generate(news, Decoding(max_length=5)).log_prob for _ in range(2)))
-    quiet = load(folders["gpt2"]).train()
+    quiet = lm.summarizer(folders["gpt2"]).train()
     assert torch.equal(*(quiet(news, news.target).log_prob for _ in range(2)))
 
 
 @pytest.mark.parametrize("way", ["greedy", "beam", "sample"])
 def test_a_stop_string_ends_a_text_for_certain_and_is_no_part_of_it(folders, way):
-    free = load(folders["llama"])
-    news = batch(free)
+    free = lm.summarizer(folders["llama"])
+    news = tiny.batch(free)
     decoding = Decoding(way, beam=3, samples=1, max_length=9)
     torch.manual_seed(0)
     texts = free.to_text(news, free.generate(news, decoding))
     letters = [letter for letter in "".join(text[1:] for text in texts) if letter.isascii()]
     stop = max(letters, key=letters.count)
-    model = load(folders["llama"], stop=[stop])
+    model = lm.summarizer(folders["llama"], stop=[stop])
     torch.manual_seed(0)
     ended = model.generate(news, decoding)
     assert any(stop in text for text in texts)
@@ -210,7 +197,7 @@ def test_a_stop_string_ends_a_text_for_certain_and_is_no_part_of_it(folders, way
 def test_rules_for_single_tokens_are_refused(folders, key):
     from rlsum.errors import UserError
 
-    network = load(folders["llama"]).network
+    network = lm.summarizer(folders["llama"]).network
     setattr(network.generation_config, key, [3])
     with pytest.raises(UserError, match=f"generation_config.json: {key} is not followed"):
         causal.TokenRules.behind_a_prompt(network.generation_config, 0, 2)
