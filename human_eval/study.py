@@ -7,7 +7,7 @@ criterion (`human_eval.answers`); a *response* is all answers of a judge to a ta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -201,6 +201,20 @@ class Study:
     def by_id(self) -> dict[str, Task]:
         """Task id -> task."""
         return {task.id: task for task in self.tasks}
+
+    @cached_property
+    def checks(self) -> frozenset[str]:
+        """The tasks that show a text twice or beside its shuffled words. They are no votes: many may answer one."""
+        letters = {task.id: {"".join(sorted(text)) for text in task.texts} for task in self.tasks}
+        return frozenset(task.id for task in self.tasks if len(letters[task.id]) < len(task.texts))
+
+    def open(self, booklet: int, judge: str, answered: Collection[tuple[str, str]]) -> tuple[str, ...]:
+        """The tasks of a booklet that remain for a judge, given (judge, task) of all answers.
+
+        Who takes over a booklet answers all its checks, whoever answered them before.
+        """
+        done = {task for who, task in answered if who == judge or task not in self.checks}
+        return tuple(task.id for task in self.booklets[booklet] if task.id not in done)
 
     def shown(self, task: str) -> tuple[str, Task]:
         """The article and the task of an id, which may be one of the training."""

@@ -50,7 +50,7 @@ def _show(store: ResponseStore, study: Study) -> None:
     reserved = store.reserved()
     table = Table("booklet", "judge", "answered")
     for number, tasks in enumerate(study.booklets):
-        judge = "(reserved)" if number in reserved else judges.get(number, "(free)")
-        done = sum(task.id in answered for task in tasks)
-        table.add_row(str(number + 1), escape(judge), f"{done} of {len(tasks)}")
+        done = f"{sum(task.id in answered for task in tasks)} of {len(tasks)}"
+        row = ("(exported)", "see `collect`") if number in reserved else (judges.get(number, "(free)"), done)
+        table.add_row(str(number + 1), *map(escape, row))
     Console().print(table)

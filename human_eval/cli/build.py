@@ -25,7 +25,7 @@ from human_eval.criteria import (
 from human_eval.criteria import instructions as usual
 from human_eval.design import build as design
 from human_eval.design.blinding import naming_note, naming_tasks
-from human_eval.design.checks import KEPT, SHUFFLED_WORDS, articles_to_shuffle, error_rates, most_failures
+from human_eval.design.checks import KEPT, SHUFFLED_NEEDS, articles_to_shuffle, error_rates, most_failures
 from human_eval.design.giveaways import NORMALISED, giveaways, normalised
 from human_eval.design.outputs import AlignedOutputs, read_aligned
 from human_eval.enrolment import read_consent, read_questions
@@ -181,8 +181,8 @@ def _checks(how: Building, asked: Sequence[Criterion], aligned: AlignedOutputs) 
     usual = design.StudyDesign.identical if ties else 0
     identical = _number("identical", how.identical, usual, len(aligned.articles), "outputs")
     usual = design.StudyDesign.shuffled if ties else MIXED_ALONE
-    words = f"an output of {SHUFFLED_WORDS} different words"
-    return identical, _number("shuffled", how.shuffled, usual, articles_to_shuffle(aligned), words), how.swapped
+    suitable = articles_to_shuffle(aligned, usual)
+    return identical, _number("shuffled", how.shuffled, usual, suitable, SHUFFLED_NEEDS), how.swapped
 
 
 def _number(kind: str, given: int | None, usual: int, articles: int, needs: str) -> int:

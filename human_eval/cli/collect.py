@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from human_eval.cli.arguments import StudyFolder
+from human_eval.cli.arguments import DATABASE, StudyFolder
 from human_eval.collection import collect as collecting
+from human_eval.collection.database import read_handed_out
 from human_eval.collection.practice import counts, practice_file, read_practice_database, write_practice
 from human_eval.collection.responses import write_responses
 from human_eval.collection.returns import read_returned
@@ -36,7 +37,8 @@ def collect(
 
     A table counts kept rows, and rejected rows by reason; the file .rejects.jsonl beside the judgments lists rejected
     rows with their reasons. If no row counts, nothing is written. If a judge answered a task twice, the later answers
-    count. If a judge saw the same two summaries in two booklets, the earlier answers count. Files may overlap;
+    count. If a judge saw the same two summaries in two booklets, the earlier answers count. A file of a booklet that
+    came back under another name before, or that was never exported by this STUDY, does not count. Files may overlap;
     collecting all files again gives the same result.
 
     **Examples**
@@ -49,7 +51,10 @@ def collect(
     for path in (out, rejects, trained):
         check_free("out", path, overwrite)
     blind = read_study(study)
-    collected = collecting.collect(blind, (row for path in files for row in read_returned(path, blind)))
+    databases = [path for path in {*files, study / DATABASE} if path.suffix == ".sqlite" and path.exists()]
+    given = frozenset[int]().union(*(read_handed_out(path, blind) for path in databases))
+    returned = (row for path in files for row in read_returned(path, blind))
+    collected = collecting.collect(blind, returned, given if databases else None)
     names = ", ".join(map(str, files))
     if not collected.responses and not collected.rejects:
         raise StudyError(f"no answers in {names}; nothing is written")
@@ -67,6 +72,10 @@ def collect(
         f"{out}: {counted(len(collected.responses), 'judgment')}; "
         f"{rejects}: {counted(len(collected.rejects), 'rejected row')}"
     )
+    if collected.untimed:
+        typer.echo(f"{counted(collected.untimed, 'judgment')} without a time: that in the file cannot be")
+    for suspicion in collecting.suspicions(rejects):
+        typer.echo(f"Warning: {suspicion}")
     if blind.training:
         _write_practice(blind, files, trained)
 

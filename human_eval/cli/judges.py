@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +20,7 @@ from human_eval.study import Study
 from rlsum.errors import UserError
 from rlsum.files import check_free, write_atomically
 
-SHOWN = ("judge", "booklet", "answered", "comments", "device", "barred")
+SHOWN = ("judge", "booklet", "answered", "device", "barred", "to do", "why")
 
 
 def judges(
@@ -65,32 +65,14 @@ def judges(
         table.add_row(*(escape(str(row[name])) for name in SHOWN))
     Console().print(table)
     if out is not None:
-        header = [*SHOWN, "enrolled", "joined", "seen", *(asked.id for asked in blind.enrolment.questions)]
-        write_atomically(out, csv_text([header, *([row.get(name, "") for name in header] for row in rows)]).encode())
+        write_atomically(out, csv_text([list(rows[0]) if rows else [], *(row.values() for row in rows)]).encode())
         typer.echo(f"{out}: {len(rows)} rows; what judges told about themselves is personal, keep it apart")
 
 
 def _rows(store: ResponseStore, study: Study) -> list[dict[str, Any]]:
-    responses = store.responses()
-    rows = []
-    for person in store.people.all():
-        mine = [response for response in responses if response.judge == person.judge]
-        rows.append(
-            {
-                **person.about,
-                "judge": person.judge,
-                "booklet": "" if person.booklet is None else person.booklet + 1,
-                "answered": len(mine),
-                "comments": sum(bool(response.comment) for response in mine),
-                "device": person.device,
-                "barred": person.barred,
-                "enrolled": _time(person.enrolled),
-                "joined": _time(person.joined),
-                "seen": _time(person.seen),
-            }
-        )
-    return rows
+    from human_eval.web.overview import overview, people_rows
 
-
-def _time(seconds: float | None) -> str:
-    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    responses, people = store.responses(), store.people.all()
+    failed = [person.judge for person in people if person.barred == "failed checks"]
+    progress = overview(study, responses, store.loans(), time.time(), failed=failed)
+    return people_rows(study, responses, progress["judges"], people)

@@ -46,13 +46,26 @@ class Serving:
 
     lease: Annotated[
         float, typer.Option(min=0.01, help="Hours of inactivity after which another judge may take over a booklet.")
-    ] = 2.0
+    ] = 0.5
     completion_url: Annotated[
         str, typer.Option("--completion-url", metavar="URL", help="Address where judges confirm completion.")
     ] = ""
     return_url: Annotated[
         str, typer.Option("--return-url", metavar="URL", help="Address for judges who find nothing left to judge.")
     ] = ""
+    screened_out_url: Annotated[
+        str, typer.Option("--screened-out-url", metavar="URL", help="For judges who are screened out, instead.")
+    ] = ""
+    not_qualified_url: Annotated[
+        str, typer.Option("--not-qualified-url", metavar="URL", help="For judges who fail the training, instead.")
+    ] = ""
+    partial_url: Annotated[
+        str, typer.Option("--partial-url", metavar="URL", help="For judges who stop with saved answers, instead.")
+    ] = ""
+    stop_failing: Annotated[
+        bool,
+        typer.Option("--stop-failing", help="With --key: who fails the checks is stopped; another gets the booklet."),
+    ] = False
     key: Annotated[
         Path | None,
         typer.Option(metavar="KEY.json", help="The secret key, to show on the admin page who fails the checks."),
@@ -92,8 +105,15 @@ def serve(study: StudyFolder, place: Place, shown: Serving) -> None:
     bound = server.bind(place.host, place.port)
     store = ResponseStore(path, blind, lease=shown.lease * 3600)
     _check_namesakes(place.judges, names, store)
-    urls = shown.completion_url, shown.return_url
-    site = Site(blind, store, Access(store), addresses, key, *urls, shown.show_verdicts, settings)
+    returns = {
+        "screened out": shown.screened_out_url,
+        "not qualified": shown.not_qualified_url,
+        "partial": shown.partial_url,
+    }
+    urls = shown.completion_url, shown.return_url, returns
+    site = Site(
+        blind, store, Access(store), addresses, key, *urls, shown.stop_failing, shown.show_verdicts, settings=settings
+    )
     if addresses[0].startswith("http:") and place.public_url is not None:
         typer.echo("Warning: links and answers are not encrypted; documentation of TLS: The judging app", err=True)
     _print(server.make_links(store, addresses[0], names, place.days), blind)
@@ -107,12 +127,14 @@ def serve(study: StudyFolder, place: Place, shown: Serving) -> None:
 
 def _verdict(shown: Serving, study: Study) -> tuple[StudyKey | None, AnalysisSettings | None]:
     """The key and the settings of the verdict. Raises UserError, also for other options that lead nowhere."""
-    for option, url in (("--completion-url", shown.completion_url), ("--return-url", shown.return_url)):
+    for name in ("completion", "return", "screened_out", "not_qualified", "partial"):
+        option, url = f"--{name.replace('_', '-')}-url", getattr(shown, f"{name}_url")
         if url and not url.startswith(("https://", "http://")):
             raise UserError(f"{option} {url}: expected an address that begins with https:// or http://")
-    for option, given in (("--show-verdicts", shown.show_verdicts), ("--plan", shown.plan)):
+    needing = {"--show-verdicts": shown.show_verdicts, "--plan": shown.plan, "--stop-failing": shown.stop_failing}
+    for option, given in needing.items():
         if given and shown.key is None:
-            raise UserError(f"{option}: only the key names the systems, without which there is no verdict; add --key")
+            raise UserError(f"{option}: only the key names the systems, and tells which tasks are checks; add --key")
     key = None if shown.key is None else read_key(shown.key, study)
     if shown.plan is None:
         return key, None

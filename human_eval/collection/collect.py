@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from human_eval.collection.responses import Response, fault
+from human_eval.collection.responses import Response, fault, with_time
 from human_eval.collection.returns import ReturnedRow
+from human_eval.formatting import counted
 from human_eval.study import Study, StudyError
 from rlsum.files import write_atomically
+
+FILES = ("offline", "csv")  # origins in which judges write their own names
+TWO_NAMES, NOT_HANDED_OUT = "a booklet under two names", "a booklet that nobody was given"
+FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # letters that show nothing
+SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # of variants, which show nothing themselves
 
 
 @dataclass(frozen=True)
@@ -28,10 +35,14 @@ class RejectedRow:
 
 @dataclass(frozen=True)
 class Collected:
-    """``responses`` in the order of the study, one for a judge and task; ``rejects`` in the order of reading."""
+    """``responses`` in the order of the study, one for a judge and task; ``rejects`` in the order of reading.
+
+    ``untimed``: responses whose time cannot be and is left out.
+    """
 
     responses: tuple[Response, ...]
     rejects: tuple[RejectedRow, ...]
+    untimed: int = 0
 
 
 class _Row(NamedTuple):
@@ -43,32 +54,49 @@ class _Row(NamedTuple):
     signed_in: bool
 
 
-def collect(study: Study, returned: Iterable[ReturnedRow]) -> Collected:
-    """Divide returned rows into responses and rejects. Raises StudyError for names that differ only in case.
+def collect(study: Study, returned: Iterable[ReturnedRow], handed_out: Collection[int] | None = None) -> Collected:
+    """Divide returned rows into responses and rejects. Raises StudyError for names that look alike.
 
     What a judge answered in the app counts before what a file says under the judge's name. Otherwise, if a judge
     answered a task twice, the later response counts: the later ``submitted``, or the one read later where a time is
     missing. If a judge saw the same two summaries in two booklets, the earlier response counts, since the judges of an
-    item must differ. A spreadsheet is one booklet: several booklets of one judge in it do not count.
+    item must differ. A spreadsheet is one booklet: several booklets of one judge in it do not count. A booklet is for
+    one judge: files of another name do not count, nor do those of booklets that are not among ``handed_out`` (0..),
+    None if that is not known.
     """
     rejects: dict[int, RejectedRow] = {}
     rows: list[_Row] = []
+    untimed = 0
     for number, (where, response, raw, file, signed_in) in enumerate(returned):
+        if not isinstance(response, str) and (timed := with_time(response)) != response:
+            response, untimed = timed, untimed + 1
         problem = response if isinstance(response, str) else fault(response, study)
         if isinstance(response, str) or problem:
             rejects[number] = RejectedRow(where, problem, raw)
         else:
             rows.append(_Row(number, where, replace(response, judge=response.judge.strip()), raw, file, signed_in))
     _check_names(rows)
-    kept = _once_a_pair(_once_a_task(_one_booklet_a_sheet(rows, study, rejects), rejects), study, rejects)
+    rows = _one_judge_a_booklet(_one_booklet_a_sheet(rows, study, rejects), study, handed_out, rejects)
+    kept = _once_a_pair(_once_a_task(rows, rejects), study, rejects)
     order = {task.id: (task.booklet, task.position) for task in study.tasks}
     responses = sorted((row.response for row in kept), key=lambda response: (order[response.task], response.judge))
-    return Collected(tuple(responses), tuple(rejects[number] for number in sorted(rejects)))
+    return Collected(tuple(responses), tuple(rejects[number] for number in sorted(rejects)), untimed)
 
 
 def write_rejects(path: Path, rejects: Sequence[RejectedRow]) -> None:
     """Write one JSON object a rejected row: its location, the reason and the content."""
     write_atomically(path, "".join(json.dumps(asdict(reject)) + "\n" for reject in rejects).encode())
+
+
+def suspicions(path: Path) -> list[str]:
+    """Why the analysis should name rejected rows of a file that `write_rejects` wrote; none if there is no file."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    told = Counter(row["reason"] for row in rows)
+    return [
+        f"not counted: {reason} ({counted(n, 'judgment')})"
+        for reason, n in told.items()
+        if reason.startswith((TWO_NAMES, NOT_HANDED_OUT))
+    ]
 
 
 def reasons(rejects: Sequence[RejectedRow]) -> list[tuple[str, int, str]]:
@@ -82,12 +110,36 @@ def _check_names(rows: Sequence[_Row]) -> None:
     seen: dict[str, _Row] = {}
     for row in rows:
         name = row.response.judge
-        first = seen.setdefault(" ".join(unicodedata.normalize("NFKC", name).casefold().split()), row)
+        normal = SELECTORS.sub("", unicodedata.normalize("NFKC", name))
+        shown = "".join(letter for letter in normal if unicodedata.category(letter) != "Cf" and letter not in FILLERS)
+        first = seen.setdefault(" ".join(shown.casefold().split()), row)
         if first.response.judge != name:
             raise StudyError(
                 f"{row.where}: judge {name!r} is {first.response.judge!r} in {first.where}; write one name in both "
-                "files if it is one judge, else two names that do not only differ in case or spaces"
+                "files if it is one judge, else two names that differ not only in case, spaces or invisible letters"
             )
+
+
+def _one_judge_a_booklet(
+    rows: Sequence[_Row], study: Study, handed_out: Collection[int] | None, rejects: dict[int, RejectedRow]
+) -> list[_Row]:
+    """Without files of a booklet that another judge returned before, or that nobody was given."""
+    owners: dict[int, _Row] = {}
+    kept = []
+    for row in rows:
+        judge, booklet = row.response.judge, study.by_id[row.response.task].booklet
+        reason = ""
+        if row.response.origin in FILES:
+            owner = owners.setdefault(booklet, row).response.judge
+            if owner != judge:
+                reason = f"{TWO_NAMES}: {judge!r} returned booklet {booklet + 1}, which is that of {owner!r}"
+            elif handed_out is not None and booklet not in handed_out:
+                reason = f"{NOT_HANDED_OUT}: {judge!r} returned booklet {booklet + 1}, which was never exported"
+        if reason:
+            rejects[row.number] = RejectedRow(row.where, reason, row.raw)
+        else:
+            kept.append(row)
+    return kept
 
 
 def _one_booklet_a_sheet(rows: Sequence[_Row], study: Study, rejects: dict[int, RejectedRow]) -> list[_Row]:

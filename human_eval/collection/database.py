@@ -23,7 +23,6 @@ from human_eval.study import Study
 from rlsum.errors import UserError
 from rlsum.files import sync
 
-# The index allows one first answer a task: a task is shown to one judge only.
 _SCHEMA = """
 CREATE TABLE study (digest TEXT NOT NULL, secret BLOB NOT NULL, state TEXT NOT NULL) STRICT;
 CREATE TABLE judges (
@@ -36,7 +35,7 @@ CREATE TABLE answers (
   id INTEGER PRIMARY KEY, judge TEXT NOT NULL, task TEXT NOT NULL, revision INTEGER NOT NULL, answers TEXT NOT NULL,
   comment TEXT NOT NULL, seconds REAL NOT NULL, submitted REAL NOT NULL, UNIQUE (judge, task, revision)
 ) STRICT;
-CREATE UNIQUE INDEX one_judge_a_task ON answers (task) WHERE revision = 0;
+CREATE INDEX tasks_answered ON answers (task);
 CREATE TABLE showings (
   judge TEXT NOT NULL, task TEXT NOT NULL, revision INTEGER NOT NULL, at REAL NOT NULL,
   PRIMARY KEY (judge, task, revision)
@@ -44,7 +43,9 @@ CREATE TABLE showings (
 CREATE TABLE generations (
   role TEXT NOT NULL, name TEXT NOT NULL, generation INTEGER NOT NULL, PRIMARY KEY (role, name)
 ) STRICT;
-CREATE TABLE reserved (booklet INTEGER PRIMARY KEY) STRICT;
+CREATE TABLE handed_out (booklet INTEGER PRIMARY KEY, reserved INTEGER NOT NULL) STRICT;
+CREATE TABLE arrivals (judge TEXT PRIMARY KEY, session TEXT NOT NULL, panel_study TEXT NOT NULL) STRICT;
+CREATE TABLE waiting (judge TEXT PRIMARY KEY, since REAL NOT NULL) STRICT;
 CREATE TABLE enrolled (
   judge TEXT PRIMARY KEY, enrolled REAL NOT NULL, about TEXT NOT NULL, device TEXT NOT NULL
 ) STRICT;
@@ -145,6 +146,13 @@ def read_database(path: Path, study: Study, damaged: list[str] | None = None) ->
     with usable(path), closing(connect_to_read(path)) as connection:
         check_study(connection, study, path)
         return [response for response, _ in latest_responses(connection, study.id, damaged=damaged).values()]
+
+
+def read_handed_out(path: Path, study: Study) -> frozenset[int]:
+    """The booklets that were ever exported or reserved, by a database, which may be in use. Raises UserError."""
+    with usable(path), closing(connect_to_read(path)) as connection:
+        check_study(connection, study, path)
+        return frozenset(row[0] for row in connection.execute("SELECT booklet FROM handed_out"))
 
 
 def back_up(path: Path, study: Study, copy: Path) -> int:

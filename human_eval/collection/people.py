@@ -10,7 +10,7 @@ from typing import Literal
 
 from human_eval.collection.database import Database
 
-Barred = Literal["screened out", "not qualified", "banned", "withdrew"]
+Barred = Literal["screened out", "not qualified", "failed checks", "stopped", "banned", "withdrew"]
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,8 @@ class Person:
     """One judge. ``enrolled``: when they agreed and answered (seconds since 1970), or None.
 
     ``about``: question -> answer; ``device``: computer, phone or tablet, "" if unknown; ``barred``: why they do not go
-    on, "" if they may; ``booklet`` (0..), ``joined`` and ``seen``: None for who never began.
+    on, "" if they may; ``booklet`` (0..), ``joined`` and ``seen``: None for who never began; ``session`` and
+    ``panel_study``: as the panel calls them, "" without a panel.
     """
 
     judge: str
@@ -29,6 +30,8 @@ class Person:
     booklet: int | None
     joined: float | None
     seen: float | None
+    session: str
+    panel_study: str
 
 
 class People:
@@ -38,19 +41,34 @@ class People:
         self._database, self._now = database, now
 
     def all(self) -> list[Person]:
-        """Everyone who enrolled, began or was barred, by name."""
-        query = """
-            SELECT judge, enrolled.enrolled, about, device, reason, booklet, joined, seen
-            FROM (SELECT judge FROM judges UNION SELECT judge FROM enrolled UNION SELECT judge FROM barred)
-            LEFT JOIN judges USING (judge) LEFT JOIN enrolled USING (judge) LEFT JOIN barred USING (judge)
-            ORDER BY judge
+        """Everyone who came from a panel, enrolled, began or was barred, by name."""
+        tables = ("judges", "enrolled", "barred", "arrivals")
+        query = f"""
+            SELECT judge, enrolled.enrolled, about, device, reason, booklet, joined, seen, session, panel_study
+            FROM ({" UNION ".join(f"SELECT judge FROM {table}" for table in tables)})
+            {" ".join(f"LEFT JOIN {table} USING (judge)" for table in tables)} ORDER BY judge
         """
         with self._database.reading() as connection:
             rows = connection.execute(query).fetchall()
         return [
-            Person(judge, enrolled, json.loads(about or "{}"), device or "", reason or "", *rest)
-            for judge, enrolled, about, device, reason, *rest in rows
+            Person(
+                judge,
+                enrolled,
+                json.loads(about or "{}"),
+                device or "",
+                reason or "",
+                *began,
+                session or "",
+                study or "",
+            )
+            for judge, enrolled, about, device, reason, *began, session, study in rows
         ]
+
+    def arrive(self, judge: str, session: str, panel_study: str) -> None:
+        """Record where a panel's participant comes from; the last time counts."""
+        with self._database.writing() as connection:
+            row = (judge, session, panel_study)
+            connection.execute("INSERT OR REPLACE INTO arrivals VALUES (?, ?, ?)", row)
 
     def is_enrolled(self, judge: str) -> bool:
         """Whether the judge has agreed and answered."""
@@ -73,15 +91,16 @@ class People:
             return (connection.execute("SELECT reason FROM barred WHERE judge = ?", (judge,)).fetchone() or ("",))[0]
 
     def bar(self, judge: str, reason: Barred) -> None:
-        """Keep a judge from going on, and release what is open of the booklet. Answers stay, but of who withdrew.
+        """Keep a judge from going on, and release what is open of the booklet: all of it if they failed the checks.
 
-        Of who withdrew, everything is deleted but the name, which keeps them from beginning again by mistake.
+        Answers stay. Of who withdrew, everything is deleted but the name, which keeps them from beginning again by
+        mistake.
         """
         with self._database.writing() as connection:
             connection.execute("INSERT OR REPLACE INTO barred VALUES (?, ?, ?)", (judge, reason, self._now()))
             connection.execute("DELETE FROM loans WHERE judge = ?", (judge,))
             if reason == "withdrew":
-                for table in ("answers", "practice", "showings", "enrolled", "judges"):
+                for table in ("answers", "practice", "showings", "enrolled", "judges", "arrivals"):
                     connection.execute(f"DELETE FROM {table} WHERE judge = ?", (judge,))
 
     def admit(self, judge: str) -> None:

@@ -8,10 +8,9 @@ occurs once in a file.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +24,7 @@ from rlsum.readers import jsonl
 
 Origin = Literal["app", "mturk", "offline", "csv"]
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # no study is older
+LONGEST = 30 * 24 * 3600.0  # seconds of a task
 FAST_CLOCKS = timedelta(days=1)  # of judges, and time zones that are missing in their files
 
 
@@ -87,6 +87,16 @@ def response_of(row: Mapping[str, Any]) -> Response | str:
         return str(error)
 
 
+def with_time(response: Response) -> Response:
+    """The response without a time that cannot be: a judgment does not depend on it."""
+    seconds, submitted = response.seconds, response.submitted
+    return replace(
+        response,
+        seconds=None if seconds is not None and not 0 <= seconds <= LONGEST else seconds,
+        submitted=None if submitted is not None and _time_fault(submitted) else submitted,
+    )
+
+
 def fault(response: Response, study: Study) -> str:
     """Why a response cannot count in ``study``; "" if it can."""
     if response.study != study.id:
@@ -99,8 +109,8 @@ def fault(response: Response, study: Study) -> str:
         return "judge or comment is not valid Unicode"
     if study.training and response.origin != "app":
         return "not from the app: without the training round, which the app alone can hold"
-    if response.seconds is not None and not 0 <= response.seconds < math.inf:
-        return f"seconds must be a number, 0 or more: {response.seconds}"
+    if response.seconds is not None and not 0 <= response.seconds <= LONGEST:
+        return f"seconds must be a number from 0 to {LONGEST:.0f}: {response.seconds}"
     if response.submitted is not None and (wrong := _time_fault(response.submitted)):
         return f"submitted {wrong}: {response.submitted[:40]!r}"
     answers, criteria = response.answers, study.asked

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
@@ -135,11 +136,10 @@ def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> 
         judge = f"anonymous-{task}-{nameless[task]}"
     try:
         given = _mturk_answers(row)
-        seconds = _seconds(row.get("WorkTimeInSeconds", ""))
-        submitted = _mturk_time(row.get("SubmitTime", ""))
     except ValueError as error:
         return f"{error}"
     answers, comment = answers_in(given, study, task), given.get("comment", "")
+    seconds, submitted = _seconds(row.get("WorkTimeInSeconds", "")), _mturk_time(row.get("SubmitTime", ""))
     return Response(row.get("Input.study") or study.id, task, judge, answers, comment, seconds, submitted, "mturk")
 
 
@@ -175,22 +175,20 @@ def _chosen(column: str, cell: str) -> list[tuple[str, str]]:
 def _seconds(text: str) -> float | None:
     try:
         return float(text) if text else None
-    except ValueError as error:
-        raise ValueError(f"WorkTimeInSeconds is not a number: {text[:40]}") from error
+    except ValueError:
+        return math.nan  # no time, which `collect` counts
 
 
 def _mturk_time(text: str) -> str | None:
     """``Thu Dec 05 14:23:11 PST 2019`` as an ISO time; None for an empty text."""
     words = text.split()
-    if len(words) != 6:
-        return text or None  # already ISO, or invalid, which `fault` reports
-    if words[4] not in ZONES:
-        raise ValueError(f"SubmitTime has an unknown time zone: {words[4]}")
+    if len(words) != 6 or words[4] not in ZONES:
+        return text or None  # already ISO, or none, which `collect` counts
     words[4] = ZONES[words[4]]
     try:
         return datetime.strptime(" ".join(words), MTURK_TIME).isoformat()
-    except ValueError as error:
-        raise ValueError(f"SubmitTime cannot be read: {text[:40]}") from error
+    except ValueError:
+        return text
 
 
 READERS: dict[str, Callable[[Path, Study], Iterator[ReturnedRow]]] = {

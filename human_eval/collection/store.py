@@ -25,7 +25,7 @@ from rlsum.errors import UserError
 StudyState = Literal["open", "paused", "closed"]
 Stage = Literal["new", "judging", "finished", "lost", "barred"]  # of a judge
 
-LEASE = 2 * 3600.0  # seconds of inactivity after which another judge may take over a booklet
+LEASE = 1800.0  # seconds of inactivity after which another judge may take over a booklet
 
 
 class Refused(Exception):
@@ -69,7 +69,6 @@ class ResponseStore:
 
     def __init__(self, path: Path, study: Study, *, lease: float = LEASE, now: Callable[[], float] = time.time) -> None:
         self._study = study
-        self._booklets = [tuple(task.id for task in booklet) for booklet in study.booklets]
         self._lease, self._now = lease, now
         self._database = Database(path, study)
         self.people = People(self._database, now)
@@ -134,7 +133,28 @@ class ResponseStore:
             lend = "INSERT OR REPLACE INTO loans (booklet, judge, until) VALUES (?, ?, ?)"
             connection.execute(lend, (booklet, judge, now + self._lease))
             connection.execute("INSERT INTO judges VALUES (?, ?, ?, ?)", (judge, booklet, now, now))
+            connection.execute("DELETE FROM waiting WHERE judge = ?", (judge,))
             return True
+
+    def wait(self, judge: str, patience: float) -> float | None:
+        """When the judge who waits for a booklet gives up (seconds since 1970), ``patience`` seconds after the first
+        call. None if that is over, or no booklet can become free.
+        """
+        with self._database.writing() as connection:
+            connection.execute("INSERT OR IGNORE INTO waiting VALUES (?, ?)", (judge, self._now()))
+            query = "SELECT since FROM waiting WHERE judge = ?"
+            until = cast(float, connection.execute(query, (judge,)).fetchone()[0]) + patience
+            reserved = self._reserved(connection)
+            lent = (n for n in range(len(self._study.booklets)) if n not in reserved and self._to_judge(connection, n))
+            if until > self._now() and next(lent, None) is not None:
+                return until
+            connection.execute("DELETE FROM waiting WHERE judge = ?", (judge,))
+            return None
+
+    def waiting(self) -> int:
+        """The number of judges who wait for a booklet."""
+        with self._database.reading() as connection:
+            return cast(int, connection.execute("SELECT count(*) FROM waiting").fetchone()[0])
 
     def progress(self, judge: str) -> JudgeProgress:
         """The judge's open and answered tasks. A judge without a booklet has no open tasks."""
@@ -148,7 +168,7 @@ class ResponseStore:
             if loan is None:
                 known = connection.execute("SELECT 1 FROM judges WHERE judge = ?", (judge,)).fetchone()
                 return JudgeProgress((), done, state, "lost" if known else "new")
-            still_open = _open(connection, self._booklets[loan[0]])
+            still_open = self._open(connection, loan[0], judge)
             renewal_due = loan[1] - self._now() < self._lease / 2
             return JudgeProgress(still_open, done, state, "judging" if still_open else "finished", renewal_due)
 
@@ -193,7 +213,8 @@ class ResponseStore:
                 raise Refused("You do not take part any more. Your last answer was not recorded.")
             booklet = self._study.by_id[task].booklet
             holder = connection.execute("SELECT judge FROM loans WHERE booklet = ?", (booklet,)).fetchone()
-            if not revision and (holder is None or holder[0] != judge):
+            free = revision or (holder and holder[0] == judge and task in self._open(connection, booklet, judge))
+            if not free:
                 raise Refused("Another judge has taken over this work. Your last answer was not recorded.")
             row = (judge, task, revision, written, comment, given.seconds, self._now())
             connection.execute(f"INSERT INTO answers ({ANSWER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
@@ -205,10 +226,14 @@ class ResponseStore:
             responses = latest_responses(connection, self._study.id, "WHERE judge = ? AND task = ?", judge, task)
             return responses[judge, task]
 
-    def responses(self) -> list[Response]:
-        """The latest responses, in the order in which tasks were first answered. ``seconds`` adds up all revisions."""
+    def responses(self, judge: str = "") -> list[Response]:
+        """The latest responses of a judge, or of all, in the order in which tasks were first answered.
+
+        ``seconds`` adds up all revisions.
+        """
+        where = ("WHERE judge = ?", judge) if judge else ()
         with self._database.reading() as connection:
-            return [response for response, _ in latest_responses(connection, self._study.id).values()]
+            return [response for response, _ in latest_responses(connection, self._study.id, *where).values()]
 
     def loans(self) -> list[Loan]:
         """The loan of each booklet."""
@@ -218,10 +243,10 @@ class ResponseStore:
     def reserved(self) -> frozenset[int]:
         """The booklets that the app does not lend, because they were handed out in another way."""
         with self._database.reading() as connection:
-            return frozenset(row[0] for row in connection.execute("SELECT booklet FROM reserved"))
+            return self._reserved(connection)
 
     def reserve(self, booklets: Iterable[int]) -> None:
-        """Lend these booklets to nobody. Raises UserError, and reserves none, if one is lent."""
+        """Lend these booklets to nobody. Raises UserError, and reserves none, if one is lent or reserved already."""
         with self.reserving(booklets):
             pass
 
@@ -233,25 +258,45 @@ class ResponseStore:
             for booklet in wanted:
                 if lent := connection.execute("SELECT judge FROM loans WHERE booklet = ?", (booklet,)).fetchone():
                     raise UserError(f"booklet {booklet + 1}: the app has lent it to {lent[0]}; choose others")
-            connection.executemany("INSERT OR IGNORE INTO reserved VALUES (?)", [(booklet,) for booklet in wanted])
+            if again := sorted(self._reserved(connection).intersection(wanted)):
+                raise UserError(
+                    f"booklet {again[0] + 1}: is exported already, and a booklet is for one judge; choose others, or "
+                    "`rlsum human-eval booklets --release` it if the judge who has it will not return it"
+                )
+            connection.executemany("INSERT OR REPLACE INTO handed_out VALUES (?, 1)", [(number,) for number in wanted])
             yield
 
     def release(self, booklets: Iterable[int]) -> None:
         """Lend the open tasks of these booklets to the next judges, also if they are reserved or lent."""
         with self._database.writing() as connection:
-            wanted = [(booklet,) for booklet in booklets if _open(connection, self._booklets[booklet])]
-            connection.executemany("DELETE FROM reserved WHERE booklet = ?", wanted)
+            wanted = [(booklet,) for booklet in booklets if self._to_judge(connection, booklet)]
+            connection.executemany("UPDATE handed_out SET reserved = 0 WHERE booklet = ?", wanted)
             connection.executemany("DELETE FROM loans WHERE booklet = ?", wanted)
 
     def _free(self, connection: sqlite3.Connection, now: float) -> int | None:
         """A booklet that is not lent, else the unfinished one whose loan expired first; none that is reserved."""
         loans = dict(connection.execute("SELECT booklet, until FROM loans"))
-        reserved = {row[0] for row in connection.execute("SELECT booklet FROM reserved")}
-        for booklet, tasks in enumerate(self._booklets):
-            if booklet not in loans and booklet not in reserved and _open(connection, tasks):
-                return booklet
-        lapsed = sorted((until, booklet) for booklet, until in loans.items() if until <= now)
-        return next((booklet for _, booklet in lapsed if _open(connection, self._booklets[booklet])), None)
+        reserved = self._reserved(connection)
+        free = [number for number in range(len(self._study.booklets)) if number not in loans and number not in reserved]
+        lapsed = sorted((until, number) for number, until in loans.items() if until <= now)
+        in_turn = [*free, *(number for _, number in lapsed)]
+        return next((booklet for booklet in in_turn if self._to_judge(connection, booklet)), None)
+
+    def _reserved(self, connection: sqlite3.Connection) -> frozenset[int]:
+        return frozenset(row[0] for row in connection.execute("SELECT booklet FROM handed_out WHERE reserved"))
+
+    def _open(self, connection: sqlite3.Connection, booklet: int, judge: str = "") -> tuple[str, ...]:
+        """The tasks of a booklet that remain for a judge. What judges who fail the checks answered is open again."""
+        tasks = [task.id for task in self._study.booklets[booklet]]
+        query = f"""
+            SELECT judge, task FROM answers WHERE revision = 0 AND task IN ({", ".join("?" * len(tasks))})
+            AND judge NOT IN (SELECT judge FROM barred WHERE reason = 'failed checks')
+        """
+        return self._study.open(booklet, judge, set(connection.execute(query, tasks)))
+
+    def _to_judge(self, connection: sqlite3.Connection, booklet: int) -> bool:
+        """Whether a booklet lacks an answer that is a vote."""
+        return not self._study.checks.issuperset(self._open(connection, booklet))
 
     def _touch(self, connection: sqlite3.Connection, judge: str) -> None:
         now = self._now()
@@ -261,10 +306,3 @@ class ResponseStore:
 
 def _state(connection: sqlite3.Connection) -> StudyState:
     return cast(StudyState, connection.execute("SELECT state FROM study").fetchone()[0])
-
-
-def _open(connection: sqlite3.Connection, tasks: tuple[str, ...]) -> tuple[str, ...]:
-    """The unanswered ones of ``tasks``."""
-    marks = ", ".join("?" * len(tasks))
-    answered = {row[0] for row in connection.execute(f"SELECT task FROM answers WHERE task IN ({marks})", tasks)}
-    return tuple(task for task in tasks if task not in answered)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
+from itertools import islice, pairwise
 from typing import Literal
 from unicodedata import category
 
@@ -25,6 +26,9 @@ CAREFUL_ERROR = 0.05  # share of checks that a careful judge fails
 CAREFUL_LOST = 0.05  # most careful judges whom the rule may exclude
 KEPT = 0.05  # most judges who click at random whom checks should let pass
 SHUFFLED_WORDS = 8  # fewer different words may still read well in another order
+KNOWN = 3  # pairs of neighbouring words of a readable text that its article has, and its shuffled words do not
+TRIES = 100  # orders to try
+SHUFFLED_NEEDS = f"an output of {SHUFFLED_WORDS} different words with {KNOWN} pairs of neighbours that its article has"
 # Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer; Han and kana with their punctuation.
 RANGES = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fff\u3001-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
 RANGES += "\uf900-\ufaff\uff01-\uff9f\U00020000-\U0003ffff"
@@ -143,9 +147,9 @@ def _check(
     for pool in (spare, new, sorted(outputs.articles.keys() - set(taken))):
         for item in rng.sample(pool, len(pool)):
             for system in rng.sample(outputs.systems, len(outputs.systems)):
-                if draft := _check_on(kind, item, system, outputs.candidates[item], texts, rng):
+                if draft := _check_on(kind, item, system, outputs, texts, rng):
                     return draft
-    needs = f"an output of {SHUFFLED_WORDS} different words or more" if kind == "shuffled" else "an output with words"
+    needs = SHUFFLED_NEEDS if kind == "shuffled" else "an output with words"
     raise StudyError(
         f"--{kind} {len(taken) + 1}: every such check of a booklet needs an article of its own with {needs}, and only "
         f"{len(taken)} can be found; give --{kind} {len(taken)}, or more outputs"
@@ -153,19 +157,19 @@ def _check(
 
 
 def _check_on(
-    kind: CheckKind, item: str, system: str, candidates: Mapping[str, str], texts: int, rng: random.Random
+    kind: CheckKind, item: str, system: str, outputs: AlignedOutputs, texts: int, rng: random.Random
 ) -> Draft | None:
     """A check with a system's text, which is there as often as a task has texts, or once beside its shuffled words.
 
     Further texts beside shuffled words are those of other systems.
     """
+    candidates, article = outputs.candidates[item], outputs.articles[item]
     text = candidates[system]
     if kind == "identical" and text.strip():
         more = (system,) * (texts - 2)
         key = TaskKey((system, system), system, system, kind, expected=NONE, more=more)
         return Draft(item, (text,) * texts, key)
-    if kind == "shuffled" and can_be_shuffled(text):
-        mixed = shuffled(text, rng)
+    if kind == "shuffled" and can_be_shuffled(text, article) and (mixed := shuffled(text, article, rng)):
         readable = rng.choice((LEFT, RIGHT))
         both = [text, mixed] if readable == LEFT else [mixed, text]
         shown, written = [system, system], both
@@ -178,35 +182,58 @@ def _check_on(
     return None
 
 
-def shuffled(text: str, rng: random.Random) -> str:
+def shuffled(text: str, article: str, rng: random.Random) -> str:
     """``text`` with its words in another order, in place of one another, so that lines and spaces stay.
 
     Where a script has no spaces between words, its characters are shuffled. At least half of the places have another
-    word than before. The text must be one that `can_be_shuffled`.
+    word than before, and `KNOWN` fewer neighbours are those of the article; "" if that cannot be.
     """
-    before = UNIT.findall(text)
-    mixed = list(before)
-    while 2 * sum(map(operator.ne, mixed, before)) < len(before):
+    before, known = UNIT.findall(text), _neighbours(article)
+    most, mixed = len(_neighbours(text) & known) - KNOWN, list(before)
+    for _ in range(TRIES):
         rng.shuffle(mixed)
+        if 2 * sum(map(operator.ne, mixed, before)) >= len(before) and len(_pairs(mixed) & known) <= most:
+            break
+    else:
+        return ""
     rest = iter(mixed)
     return UNIT.sub(lambda _: next(rest), text)
 
 
 @lru_cache(2**16)  # every booklet asks again
-def can_be_shuffled(text: str) -> bool:
-    """Whether a reader would notice another order of the words, and no word is half of the text.
+def can_be_shuffled(text: str, article: str) -> bool:
+    """Whether a reader would notice another order of the words: they do not repeat, and `KNOWN` neighbours or more are
+    those of the article, which a reader has beside them.
 
     Two characters count as a word where a script has no spaces, and punctuation counts as none.
     """
-    units = Counter(UNIT.findall(text))
-    words = [unit for unit in units if any(map(str.isalnum, unit))]
+    units = UNIT.findall(text)
+    words = [unit for unit in set(units) if any(map(str.isalnum, unit))]
     alone = sum(UNSPACED.match(unit) is not None for unit in words)
-    return len(words) - alone / 2 >= SHUFFLED_WORDS and 2 * max(units.values()) <= units.total()
+    if len(words) - alone / 2 < SHUFFLED_WORDS or 2 * max(Counter(units).values()) > len(units):
+        return False
+    neighbours = _neighbours(text)
+    return 2 * len(neighbours) >= len(units) and len(neighbours & _neighbours(article)) >= KNOWN
 
 
-def articles_to_shuffle(outputs: AlignedOutputs) -> int:
-    """How many articles have an output that can be shuffled."""
-    return sum(any(map(can_be_shuffled, texts.values())) for texts in outputs.candidates.values())
+@lru_cache(2**10)
+def _neighbours(text: str) -> frozenset[tuple[str, str]]:
+    return _pairs(UNIT.findall(text))
+
+
+def _pairs(units: Sequence[str]) -> frozenset[tuple[str, str]]:
+    """The different pairs of words beside each other, whatever their case."""
+    return frozenset(pairwise(unit.casefold() for unit in units))
+
+
+def articles_to_shuffle(outputs: AlignedOutputs, most: int) -> int:
+    """How many articles have an output that can be shuffled, counted up to ``most``."""
+    suitable = (
+        item
+        for item, texts in outputs.candidates.items()
+        if any(can_be_shuffled(text, outputs.articles[item]) for text in texts.values())
+    )
+    return sum(1 for _ in islice(suitable, most))
 
 
 def passed(key: TaskKey, scores: Scores, earlier: Scores | None = None) -> bool | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from human_eval.answers import BAD
+from human_eval.collection.collect import suspicions
 from human_eval.collection.practice import counts, practice_file, read_practice
 from human_eval.collection.responses import Response, read_responses
 from human_eval.design.blinding import naming_tasks
@@ -30,6 +31,7 @@ def read_votes(study_folder: Path, judgments: Path, key_path: Path) -> Votes:
     key = read_key(key_path, study)
     responses = read_responses(judgments, study)
     votes = unblind(study, key, responses)
+    votes = replace(votes, notes=(*votes.notes, *suspicions(judgments.with_suffix(".rejects.jsonl"))))
     if study.training is None:
         return votes
     trained = practice_file(judgments)

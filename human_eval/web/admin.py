@@ -15,6 +15,7 @@ from starlette.routing import Route
 from human_eval.collection.practice import counts
 from human_eval.collection.responses import Response as Judgment
 from human_eval.collection.store import StudyState
+from human_eval.formatting import csv_text
 from human_eval.web.access import NoAccess
 from human_eval.web.site import Site, fields, page
 
@@ -34,7 +35,9 @@ class Admin:
             Route("/admin/enter/{token}", self.enter),
             Route("/admin", self.show),
             Route("/admin/state", self.change, methods=["POST"]),
+            Route("/admin/judge", self.settle, methods=["POST"]),
             Route("/admin/judgments.jsonl", self.export),
+            Route("/admin/judges.csv", self.people),
         ]
 
     async def enter(self, request: Request) -> Response:
@@ -48,12 +51,19 @@ class Admin:
         return page("admin.html", {**values, "token": self._site.access.form(visitor, "admin")})
 
     def _values(self) -> dict[str, Any]:
-        from human_eval.web.overview import overview  # imports scipy, which would delay the start of the server
+        from human_eval.web.overview import (  # imports scipy, which would delay the start of the server
+            overview,
+            people_rows,
+        )
 
         site, store, training = self._site, self._store, self._study.training
         state, responses, people = store.state(), store.responses(), store.people.all()
-        progress = overview(self._study, responses, store.loans(), site.access.now(), site.key, site.settings)
+        failed = [person.judge for person in people if person.barred == "failed checks"]
+        now = site.access.now(), site.key, site.settings, failed
+        progress = overview(self._study, responses, store.loans(), *now)
         return {
+            "rows": people_rows(self._study, responses, progress["judges"], people),
+            "waiting": store.waiting(),
             "study": self._study,
             "state": state,
             "with_key": site.key is not None,
@@ -62,7 +72,7 @@ class Admin:
             "number": number,
             "overview": progress,
             "reasons": sorted({row.reason for row in progress["agreement"].values() if math.isnan(row.value)}),
-            "people": {person.judge: person for person in people},
+            "by_judge": {row.judge: row for row in progress["judges"]},
             "barred": Counter(person.barred for person in people if person.barred),
             "trained": counts(training, store.practice.answers(), ()) if training else None,
             "comments": [response for response in responses if response.comment][-COMMENTS:],
@@ -79,6 +89,30 @@ class Admin:
             raise NoAccess("Unknown state of a study.")
         await run_in_threadpool(self._store.set_state, cast(StudyState, state))
         return RedirectResponse("/admin", 303)
+
+    async def settle(self, request: Request) -> Response:
+        """Take a booklet from a judge, ban a judge or let one go on."""
+        visitor, form = self._site.visitor(request, "admin"), await fields(request)
+        self._site.access.shown(visitor, "admin", form.get("token", ""))
+        judge, action = form.get("judge", ""), form.get("action")
+        if action == "ban":
+            await run_in_threadpool(self._store.people.bar, judge, "banned")
+        elif action == "admit":
+            await run_in_threadpool(self._store.people.admit, judge)
+        elif action == "release":
+            lent = [loan.booklet for loan in self._store.loans() if loan.judge == judge]
+            await run_in_threadpool(self._store.release, lent)
+        else:
+            raise NoAccess("Unknown action.")
+        return RedirectResponse("/admin", 303)
+
+    async def people(self, request: Request) -> Response:
+        """Everyone who came, what to do with their submission and why."""
+        self._site.visitor(request, "admin")
+        rows = (await run_in_threadpool(self._values))["rows"]
+        text = csv_text([list(rows[0]) if rows else [], *(row.values() for row in rows)])
+        headers = {"content-disposition": 'attachment; filename="judges.csv"'}
+        return Response(text, media_type="text/csv", headers=headers)
 
     async def export(self, request: Request) -> Response:
         """All judgments so far, as `collect` would write them."""

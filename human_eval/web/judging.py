@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from human_eval.collection.people import Barred
 from human_eval.collection.store import Conflict, JudgeProgress, Refused
 from human_eval.enrolment import is_screened_out, problem
 from human_eval.marks import length
@@ -25,7 +26,14 @@ from human_eval.web.site import Site, fields, message, page
 WORDS_A_MINUTE = 238  # silent reading of English non-fiction, the mean over adults (Brysbaert 2019)
 SECONDS_A_QUESTION = 10  # assumed
 SECONDS_TO_MARK = 60  # the errors of the summaries of a task; assumed
-PARTICIPANT = ("PROLIFIC_PID", "participant")  # parameters in which panels name the participant
+PARTICIPANT = {"PROLIFIC_PID": re.compile("[0-9a-f]{24}"), "participant": NAME}  # parameters that name who comes
+PANEL = ("SESSION_ID", "STUDY_ID")  # parameters of Prolific, needed to approve or reject
+WAIT = (
+    "All places are taken. One becomes free when another judge stops. This page asks by itself; please keep it open. "
+    "It waits {n} minutes at most."
+)
+PATIENCE = 15 * 60.0  # seconds for which a judge waits at most until a booklet becomes free
+AGAIN = 20  # seconds until the waiting page asks again
 
 
 class Judging:
@@ -42,6 +50,7 @@ class Judging:
             Route("/join/{token}", self.join),
             Route("/", self.start),
             Route("/start", self.begin, methods=["POST"]),
+            Route("/wait", self.wait),
             Route("/item", self.item),
             Route("/item", self.submit, methods=["POST"]),
             Route("/last", self.last),
@@ -62,12 +71,16 @@ class Judging:
         """
         invitation = self._site.holder(request, "everyone")
         present = self._present(request)
-        name = next((request.query_params[name] for name in PARTICIPANT if name in request.query_params), None)
-        if name is None and present:
+        given = request.query_params
+        parameter = next((name for name in PARTICIPANT if name in given), None)
+        if parameter is None and present:
             return self._site.welcome(present, "/")
-        name = secrets.token_hex(6) if name is None else name
-        if not NAME.fullmatch(name):
-            raise NoAccess("The participant's name in this link is not valid.")
+        name = given[parameter] if parameter else secrets.token_hex(6)
+        if parameter and not PARTICIPANT[parameter].fullmatch(name):
+            raise NoAccess(
+                "This link does not hold your participant ID as the panel writes it (on Prolific 24 digits and small "
+                "letters), so nobody could pay you. Please open the study from the panel again."
+            )
         guest = Visitor("judge", f"guest:{name}", invitation.expires)
         if present and present.name != guest.name and not self._may_leave(present):
             text = "Another judge uses this browser. To judge as someone else, open your link in a private window."
@@ -75,6 +88,9 @@ class Judging:
         if not (present and present.name == guest.name) and self._store.progress(guest.name).stage != "new":
             text = "You have begun in another browser. Please continue there, or ask for a personal link."
             return message("Already begun", text, 409, interface=self._words)
+        if parameter:
+            panel = (value if NAME.fullmatch(value) else "" for value in map(given.get, PANEL, ("", "")))
+            await run_in_threadpool(self._store.people.arrive, guest.name, *panel)
         return self._site.welcome(guest, "/")
 
     def _present(self, request: Request) -> Visitor | None:
@@ -104,15 +120,20 @@ class Judging:
             "work": self._work(progress),
             "stage": progress.stage,
             "completion": self._site.completion,
-            "return_url": self._site.return_url,
+            "return_url": self._way_back(progress, barred := self._store.people.barred(visitor.name)),
             "asks": self._study.enrolment != Enrolment() and not self._store.people.is_enrolled(visitor.name),
             "about": about,
             "problem": wrong,
-            "barred": self._store.people.barred(visitor.name),
+            "barred": barred,
             "enrolled": self._store.people.is_enrolled(visitor.name),
             "training": self._study.training if self._training.is_due(visitor.name) else None,
         }
         return page("start.html", values, 422 if wrong else 200, self._words)
+
+    def _way_back(self, progress: JudgeProgress, barred: str) -> str:
+        """The address for a judge who does not finish."""
+        reason = barred if barred in self._site.returns else "partial" if progress.done else ""
+        return self._site.returns.get(reason) or self._site.return_url
 
     def _work(self, progress: JudgeProgress) -> tuple[str, int]:
         """Number and minutes of the comparisons to come; of any booklet before the judge has one."""
@@ -127,7 +148,7 @@ class Judging:
         return max(minutes(self._study, booklet) for booklet in self._study.booklets)  # slow for a large study
 
     async def begin(self, request: Request) -> Response:
-        """Enrol the judge, who may be screened out, and lend a booklet."""
+        """Enrol the judge, who may be screened out."""
         visitor = self._site.visitor(request, "judge")
         form = await fields(request)
         self._site.access.shown(visitor, "start", form.get("token", ""))
@@ -142,8 +163,14 @@ class Judging:
             if is_screened_out(enrolment, about):
                 await run_in_threadpool(people.bar, visitor.name, "screened out")
                 return RedirectResponse("/", 303)
-        if self._training.is_due(visitor.name):
-            return RedirectResponse("/practice", 303)
+        return RedirectResponse("/practice" if self._training.is_due(visitor.name) else "/wait", 303)
+
+    async def wait(self, request: Request) -> Response:
+        """Lend a booklet to a judge who has enrolled, or ask to wait for one."""
+        visitor = self._site.visitor(request, "judge")
+        enrolled = self._store.people.is_enrolled(visitor.name) and not self._training.is_due(visitor.name)
+        if not enrolled or self._store.state() != "open":
+            return RedirectResponse("/", 303)
         try:
             lent = await run_in_threadpool(self._store.claim, visitor.name)
         except Refused as error:
@@ -151,8 +178,14 @@ class Judging:
         if not lent:
             if self._store.progress(visitor.name).stage in ("lost", "barred"):
                 return RedirectResponse("/", 303)
-            text = "All comparisons are assigned to judges. Thank you for coming."
-            return message("Nothing left to judge", text, 200, self._site.return_url, "Go back", interface=self._words)
+            until = await run_in_threadpool(self._store.wait, visitor.name, PATIENCE)
+            back = self._site.return_url, "Go back"
+            if until is None:
+                text = "All comparisons are assigned to judges. Thank you for coming."
+                return message("Nothing left to judge", text, 200, *back, interface=self._words)
+            left = math.ceil((until - self._site.access.now()) / 60)
+            text = self._words(WAIT, n=left)
+            return message("Please wait for a place", text, 200, *back, interface=self._words, again=AGAIN)
         return RedirectResponse("/item", 303)
 
     async def item(self, request: Request) -> Response:
@@ -190,19 +223,32 @@ class Judging:
             return message("Already answered", str(error), 409, "/item", "Continue", interface=self._words)
         except Refused as error:
             return message("Not recorded", str(error), 409, "/", "Continue", interface=self._words)
+        await run_in_threadpool(self._stop_failing, sent.visitor.name, sent.task)
         return RedirectResponse("/item", 303)
 
+    def _stop_failing(self, judge: str, task: str) -> None:
+        """Keep a judge who fails the checks from going on, if the site says so."""
+        key = self._site.key
+        if not self._site.stop_failing or key is None or key.tasks[task].kind == "pair":
+            return
+        from human_eval.web.overview import fails  # imports scipy, which would delay the start of the server
+
+        if fails(self._study, key, self._store.responses(judge), self._site.settings):
+            self._store.people.bar(judge, "failed checks")
+
     async def ask_to_withdraw(self, request: Request) -> Response:
-        """The page on which a judge withdraws."""
+        """The page on which a judge stops or withdraws."""
         visitor = self._site.visitor(request, "judge")
-        values = {"study": self._study, "token": self._site.access.form(visitor, "withdraw")}
+        progress, token = self._store.progress(visitor.name), self._site.access.form(visitor, "withdraw")
+        values = {"study": self._study, "token": token, "done": len(progress.done), "open": len(progress.open)}
         return page("withdraw.html", values, interface=self._words)
 
     async def withdraw(self, request: Request) -> Response:
-        """Delete what the judge answered and told."""
-        visitor = self._site.visitor(request, "judge")
-        self._site.access.shown(visitor, "withdraw", (await fields(request)).get("token", ""))
-        await run_in_threadpool(self._store.people.bar, visitor.name, "withdrew")
+        """Delete what the judge answered and told, or keep it and give the rest of the booklet to another."""
+        visitor, form = self._site.visitor(request, "judge"), await fields(request)
+        self._site.access.shown(visitor, "withdraw", form.get("token", ""))
+        reason: Barred = "stopped" if form.get("keep") == "yes" else "withdrew"
+        await run_in_threadpool(self._store.people.bar, visitor.name, reason)
         return RedirectResponse("/", 303)
 
     async def _progress(self, visitor: Visitor) -> JudgeProgress:

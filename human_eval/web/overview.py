@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 
+from human_eval.collection.people import Person
 from human_eval.collection.responses import Response
 from human_eval.collection.store import Loan
+from human_eval.formatting import counted
 from human_eval.report.findings import findings
 from human_eval.report.warnings import warnings
 from human_eval.statistics.agreement import agreements
@@ -26,7 +29,9 @@ from rlsum.evaluation.agreement import Agreement
 @dataclass(frozen=True)
 class JudgeRow:
     """One judge. ``seconds``: median per item. ``failed`` of ``checks`` checks; ``failing``: the analysis would exclude
-    them. ``away``: the loan has expired, so another judge may take over.
+    them; ``few``: they answered fewer checks than it needs for that.
+
+    ``stage``: finished, judging, away (the loan has expired, so another judge may take over) or left.
     """
 
     judge: str
@@ -36,7 +41,8 @@ class JudgeRow:
     checks: int
     failed: int
     failing: bool
-    away: bool
+    few: bool
+    stage: str
 
 
 def overview(
@@ -46,8 +52,11 @@ def overview(
     now: float,
     key: StudyKey | None = None,
     settings: AnalysisSettings | None = None,
+    failed: Collection[str] = (),
 ) -> dict[str, Any]:
     """The state of a study at ``now`` (seconds since 1970), by name. Only the ``key`` tells checks from other tasks.
+
+    ``failed``: judges who were kept from going on for failing the checks, so that their tasks are open again.
 
     ``agreement``: question -> share of pairs of judges with the same answer. ``seconds``: the quartiles of the times
     per item.
@@ -55,7 +64,7 @@ def overview(
     by_judge: dict[str, list[Response]] = defaultdict(list)
     for response in responses:
         by_judge[response.judge].append(response)
-    answered = {response.task for response in responses}
+    answered = {(response.judge, response.task) for response in responses if response.judge not in failed}
     loan_of = {loan.judge: loan for loan in loans}
     votes = unblind(study, key, responses) if key else None
     rules = settings.rules if settings else ExclusionRules()
@@ -63,13 +72,14 @@ def overview(
     rows = []
     for judge in sorted(by_judge.keys() | loan_of.keys()):
         done, loan = by_judge[judge], loan_of.get(judge)
-        still_open = [task for task in study.booklets[loan.booklet] if task.id not in answered] if loan else []
-        away = bool(loan and still_open and loan.until <= now)
-        failed = [check.failed for check in votes.checks if check.judge == judge] if votes else []
-        numbers = len(done), len(done) + len(still_open), _quartiles(done)[1], len(failed), sum(failed)
-        rows.append(JudgeRow(judge, *numbers, judge in failing, away))
+        still_open = study.open(loan.booklet, judge, answered) if loan else ()
+        stage = "left" if loan is None else "finished" if not still_open else "away" if loan.until <= now else "judging"
+        checks = [check.failed for check in votes.checks if check.judge == judge] if votes else []
+        numbers = len(done), len(done) + len(still_open), _quartiles(done)[1], len(checks), sum(checks)
+        few = bool(votes and votes.checks and stage != "judging" and len(checks) < rules.min_checks)
+        rows.append(JudgeRow(judge, *numbers, judge in failing, few, stage))
     return {
-        "done": len(responses),
+        "done": len({task for _, task in answered}),
         "total": len(study.tasks),
         "booklets": len(study.booklets),
         "lent": len(loans),
@@ -78,6 +88,61 @@ def overview(
         "agreement": _agreement(study, [row for row in responses if row.judge not in failing], key),
         "judges": rows,
     }
+
+
+def fails(study: Study, key: StudyKey, responses: Sequence[Response], settings: AnalysisSettings | None) -> bool:
+    """Whether the analysis would exclude the judge who gave these ``responses``."""
+    return bool(excluded(unblind(study, key, responses), settings.rules if settings else ExclusionRules()))
+
+
+def to_pay(person: Person, row: JudgeRow | None) -> tuple[str, str]:
+    """What to do with the submission of a panel's participant, and why. Who asks for it decides."""
+    saved = f"{row.done} of {row.total} saved" if row and row.total > row.done else f"{row.done} saved" if row else ""
+    if person.barred in ("screened out", "not qualified", "withdrew"):
+        return person.barred, {"withdrew": "answers deleted", "screened out": "by an answer about themselves"}.get(
+            person.barred, "failed the training round"
+        )
+    if row and (row.failing or person.barred == "failed checks"):
+        return "reject, or pay in part", f"failed {row.failed} of {counted(row.checks, 'check')}; {saved}"
+    if row is None:
+        return "nothing", "came, did not begin"
+    if row.stage == "finished":
+        return "approve", saved + (f"; only {counted(row.checks, 'check')}" if row.few else "")
+    if row.stage == "left":
+        return "pay in part", f"{saved}, then {person.barred or 'inactive'}"
+    return "wait", f"{saved}{'; inactive' if row.stage == 'away' else ''}"
+
+
+def people_rows(
+    study: Study, responses: Sequence[Response], rows: Sequence[JudgeRow], people: Sequence[Person]
+) -> list[dict[str, Any]]:
+    """A row for each person, by name of column; what they told about themselves comes last."""
+    row_of, tables = {row.judge: row for row in rows}, []
+    for person in people:
+        mine = [response for response in responses if response.judge == person.judge]
+        action, reason = to_pay(person, row_of.get(person.judge))
+        times = {name: _time(getattr(person, name)) for name in ("enrolled", "joined", "seen")}
+        tables.append(
+            {
+                "judge": person.judge,
+                "booklet": "" if person.booklet is None else person.booklet + 1,
+                "answered": len(mine),
+                "comments": sum(bool(response.comment) for response in mine),
+                "device": person.device,
+                "barred": person.barred,
+                "to do": action,
+                "why": reason,
+                "session": person.session,
+                "panel_study": person.panel_study,
+                **times,
+                **{asked.id: person.about.get(asked.id, "") for asked in study.enrolment.questions},
+            }
+        )
+    return tables
+
+
+def _time(seconds: float | None) -> str:
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def verdict(

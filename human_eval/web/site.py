@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import mimetypes
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -38,7 +39,9 @@ class Site:
     """A study as it is served. ``key``: None if not given.
 
     ``settings``: of the analysis, from the plan; None without a plan.
-    ``completion``: URL shown to judges who have finished; ``return_url``: to judges who cannot.
+    ``completion``: URL shown to judges who have finished; ``return_url``: to judges who cannot; ``returns``: others for
+    some of them, by reason: "screened out", "not qualified", or "partial" for who saved some answers.
+    ``stop_failing``: who fails the checks does not go on, and another judges the booklet.
     """
 
     study: Study
@@ -48,6 +51,8 @@ class Site:
     key: StudyKey | None = None
     completion: str = ""
     return_url: str = ""
+    returns: Mapping[str, str] = field(default_factory=dict)
+    stop_failing: bool = False
     show_verdicts: bool = False
     settings: AnalysisSettings | None = None
     judges: Limiter = field(default_factory=lambda: Limiter(rate=10, burst=100))  # by role and name
@@ -133,10 +138,19 @@ def page(template: str, values: dict[str, Any], status: int = 200, interface: In
 
 
 def message(
-    heading: str, text: str, status: int, link: str = "", label: str = "", interface: Interface = ENGLISH
+    heading: str,
+    text: str,
+    status: int,
+    link: str = "",
+    label: str = "",
+    interface: Interface = ENGLISH,
+    again: int = 0,
 ) -> HTMLResponse:
-    """A page with a heading, a text and possibly a link, in the language of ``interface``."""
-    values = {"heading": heading, "text": text, "link": link, "label": label}
+    """A page with a heading, a text and possibly a link, in the language of ``interface``.
+
+    ``again``: seconds until the browser asks for it again, 0 for never.
+    """
+    values = {"heading": heading, "text": text, "link": link, "label": label, "again": again}
     return page("message.html", values, status, interface)
 
 

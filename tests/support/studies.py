@@ -31,7 +31,7 @@ def outputs(items: int = 12, systems: int = 2) -> list[Output]:
     return [
         Output(
             id=f"article-{item}",
-            source=f"The story of case {item} .\nIt has a second line .",
+            source=f"The story of case {item} .\nIt has a second line , which is {words} .",
             references=(),
             candidate=f"summary {number} of case {item} : {words} .\nand more of {number} .",
             system=NAMES[number],

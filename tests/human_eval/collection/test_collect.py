@@ -1,4 +1,5 @@
 import json
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from studies import study
 
-from human_eval.collection.collect import collect, reasons, write_rejects
+from human_eval.collection.collect import collect, reasons, suspicions, write_rejects
 from human_eval.collection.responses import Response
 from human_eval.collection.returns import ReturnedRow
 from human_eval.study import StudyError
@@ -29,11 +30,11 @@ def returned(*responses):
 
 
 def test_good_rows_are_kept_in_the_order_of_the_study():
-    found = collect(BLIND, returned(judged(SECOND.id), judged(judge="bo"), judged()))
+    found = collect(BLIND, returned(judged(SECOND.id), judged(elsewhere().id, "bo"), judged()))
     assert [(row.task, row.judge) for row in found.responses] == [
         (FIRST.id, "ann"),
-        (FIRST.id, "bo"),
         (SECOND.id, "ann"),
+        (elsewhere().id, "bo"),
     ]
     assert found.rejects == ()
 
@@ -81,7 +82,36 @@ def test_what_a_judge_answered_in_the_app_counts_before_a_file_of_that_name(time
             assert "app counts" in found.rejects[0].reason
 
 
-@pytest.mark.parametrize("name", ["Ann", "\uff21nn", "ANN "])
+def test_a_booklet_under_two_names_counts_once_and_the_card_says_so(tmp_path):
+    """Ten booklets of coin tosses, one copied seven times, were "alpha is preferred, p = .022"."""
+    copies = [judged(task.id, f"judge {number}") for number in range(7) for task in BLIND.booklets[0]]
+    found = collect(BLIND, returned(*copies))
+    assert {(row.task, row.judge) for row in found.responses} == {(task.id, "judge 0") for task in BLIND.booklets[0]}
+    write_rejects(tmp_path / "r.jsonl", found.rejects)
+    told = suspicions(tmp_path / "r.jsonl")
+    assert len(told) == 6
+    assert "'judge 3' returned booklet 1, which is that of 'judge 0'" in told[2]
+    turk = [replace(row, origin="mturk") for row in copies]  # every assignment is another worker's
+    assert len(collect(BLIND, returned(*turk)).responses) == len(copies)
+
+
+def test_a_booklet_that_was_never_handed_out_does_not_count(tmp_path):
+    rows = returned(judged(), judged(elsewhere().id, "bo"))
+    assert len(collect(BLIND, rows).responses) == len(collect(BLIND, rows, {0, elsewhere().booklet}).responses) == 2
+    found = collect(BLIND, rows, {0})
+    assert [row.judge for row in found.responses] == ["ann"]
+    write_rejects(tmp_path / "r.jsonl", found.rejects)
+    assert "'bo' returned booklet" in suspicions(tmp_path / "r.jsonl")[0]
+
+
+@pytest.mark.parametrize("time", [{"seconds": 1e300}, {"seconds": -1.0}, {"seconds": math.nan}, {"submitted": "soon"}])
+def test_of_a_judgment_whose_time_cannot_be_only_the_time_goes(time):
+    found = collect(BLIND, returned(replace(judged(), **time)))
+    assert [(row.seconds, row.submitted) for row in found.responses] == [(None, None)]
+    assert (found.rejects, found.untimed) == ((), 1)
+
+
+@pytest.mark.parametrize("name", ["Ann", "\uff21nn", "ANN ", "an\u200bn", "ann\u3164", "\ufeffann", "ann\ufe0f"])
 def test_two_names_that_one_person_may_have_written_are_refused(name):
     with pytest.raises(StudyError, match="write one name"):
         collect(BLIND, returned(judged(), judged(elsewhere().id, name)))
@@ -117,7 +147,6 @@ def test_a_judge_counts_once_for_a_pair_even_with_two_booklets():
     found = collect(BLIND, rows)
     assert [row.task for row in found.responses] == [FIRST.id]
     assert found.rejects[0].reason == "same judge, same summaries in another booklet: f:2 counts"
-    assert len(collect(BLIND, returned(judged(), judged(elsewhere().id, "bo"))).responses) == 2
 
 
 def test_a_swapped_repeat_in_the_same_booklet_is_no_repetition():

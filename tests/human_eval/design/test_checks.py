@@ -1,5 +1,6 @@
 import random
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from human_eval.design.checks import (
     CAREFUL_LOST,
     KEPT,
     UNIT,
+    articles_to_shuffle,
     can_be_shuffled,
     error_rates,
     most_failures,
@@ -32,7 +34,7 @@ def scores(answers):
 
 @given(st.integers(0, 2**32))
 def test_shuffling_keeps_words_and_line_lengths_and_changes_the_order(seed):
-    mixed = shuffled(LINES, random.Random(seed))
+    mixed = shuffled(LINES, LINES, random.Random(seed))
     assert Counter(mixed.split()) == Counter(LINES.split())
     assert [len(line.split()) for line in mixed.split("\n")] == [7, 7]
     assert mixed.split() != LINES.split()
@@ -53,13 +55,44 @@ THAI = "นายกเทศมนตรีกล่าวว่าสะพา
     ],
 )
 def test_only_a_text_of_many_words_can_be_shuffled(text, can):
-    assert can_be_shuffled(text) is can
+    assert can_be_shuffled(text, text) is can
+
+
+LOOP = "the mayor of the city says that nobody was hurt and " * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "article"),
+    [
+        ("tax mayor hall Friday vote strike budget union police", "An article of other words about a storm."),
+        (LINES, "fell bridge the says mayor the . storm the in hurt was nobody"),
+        (LOOP, LOOP),
+        ("a b c d e f g h", " ".join(x + " " + y for x in "abcdefgh" for y in "abcdefgh" if x != y)),
+    ],
+    ids=["keywords", "another order in the article", "a loop", "every order in the article"],
+)
+def test_a_text_that_reads_no_better_than_its_shuffled_words_is_no_check(text, article):
+    """A reader who knows the article must be able to tell the two apart, else careful judges are excluded."""
+    assert not can_be_shuffled(text, article) or not shuffled(text, article, random.Random(0))
+    given = align([(s, Output("0", article, (), text, s)) for s in "ab"])
+    assert articles_to_shuffle(given, 3) == can_be_shuffled(text, article)
+    with pytest.raises(StudyError, match="only 0 can be found; give --shuffled 0"):
+        checks_of(given, shuffled=1)
+
+
+def test_a_reader_with_the_article_passes_every_check():
+    """The words that stand beside each other in the article as they do in a half: three more in the readable one."""
+    given = outputs(JAPANESE, THAI, LINES)
+    for draft in (draft for seed in range(30) for draft in checks_of(given, seed, shuffled=3)):
+        article, sides = given.articles[draft.item], draft.texts if draft.key.expected == "left" else draft.texts[::-1]
+        known, mixed = (len(set(pairwise(UNIT.findall(s))) & set(pairwise(UNIT.findall(article)))) for s in sides)
+        assert known >= mixed + 3
 
 
 @pytest.mark.parametrize("text", [JAPANESE, THAI, LINES, "  two  spaces and\n\nan empty line between these words \n"])
 def test_a_shuffled_text_has_the_same_shape_and_half_of_its_places_changed(text):
     for seed in range(20):
-        mixed = shuffled(text, random.Random(seed))
+        mixed = shuffled(text, text, random.Random(seed))
         assert Counter(mixed) == Counter(text)
         assert UNIT.sub("x", mixed) == UNIT.sub("x", text)
         before, after = UNIT.findall(text), UNIT.findall(mixed)
@@ -71,7 +104,9 @@ def test_marks_stay_with_their_letters():
 
 
 def outputs(*texts):
-    return align([(f"{n} {s}", Output(str(n), "article", (), text, s)) for n, text in enumerate(texts) for s in "ab"])
+    return align(
+        [(f"{n} {s}", Output(str(n), f"So: {text}", (), text, s)) for n, text in enumerate(texts) for s in "ab"]
+    )
 
 
 def checks_of(given, seed=0, **counts):
@@ -91,7 +126,7 @@ def test_every_check_of_a_kind_in_a_booklet_is_on_another_article():
 def test_a_check_is_on_an_article_with_one_text_that_can_be_shuffled():
     given = align(
         [
-            (f"{n} {s}", Output(str(n), "article", (), JAPANESE if s == "b" else "短い。", s))
+            (f"{n} {s}", Output(str(n), JAPANESE, (), JAPANESE if s == "b" else "短い。", s))
             for n in range(9)
             for s in "ab"
         ]

@@ -157,7 +157,7 @@ def test_a_page_open_for_long_is_shown_again_with_its_answers(app):
 def test_who_comes_when_all_is_lent_is_told(app):
     for judge in ("anna", "ben"):
         app.visit("judge", judge).begin()
-    assert "Nothing left to judge" in app.visit("judge", "chris").begin().text
+    assert "Please wait for a place" in app.visit("judge", "chris").begin().text
 
 
 def test_who_lost_the_booklet_is_told_that_the_answer_was_not_recorded(app, anna, item):
@@ -188,13 +188,13 @@ def test_closed_takes_nothing_and_says_so(app, anna, item):
 def test_one_invitation_makes_a_judge_of_everyone(app):
     path = app.link("everyone")
     browser = app.browser()
-    browser.get(f"{path}?PROLIFIC_PID=5f3e&STUDY_ID=1&SESSION_ID=2")
+    browser.get(f"{path}?PROLIFIC_PID={'5f3e' * 6}&STUDY_ID=1&SESSION_ID=2")
     browser.begin()
     unnamed = app.browser()
     unnamed.get(path)
     unnamed.begin()
     first, second = [loan.judge for loan in app.store.loans()]
-    assert first == "guest:5f3e"
+    assert first == f"guest:{'5f3e' * 6}"
     assert second.startswith("guest:")
     unnamed.get(path)  # opened again, it is the same person
     assert "Comparison 1 of 3" in unnamed.get("/item").text
@@ -235,7 +235,7 @@ def test_who_cannot_finish_gets_the_other_way_back_and_no_completion(app_of):
 
 
 def test_who_knows_a_participants_name_sees_and_changes_nothing(app):
-    path = app.link("everyone") + "?PROLIFIC_PID=5f3e"
+    path = app.link("everyone") + "?PROLIFIC_PID=" + "5f3e" * 6
     browser = app.browser()
     browser.get(path)
     browser.say(browser.begin(), "left", "none")
