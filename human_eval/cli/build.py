@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -246,6 +246,8 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
         mend = "; --normalise removes this" if giveaway.trait in NORMALISED else ""
         typer.echo(f"Warning: judges can tell systems apart: {giveaway}{mend}")
     typer.echo(_kept_by_checks(study, key))
+    for warning in _too_small(study, key):
+        typer.echo(f"Warning: {warning}")
     sizes = [len(booklet) for booklet in study.booklets]
     judged = [task.item for task in study.tasks if key.tasks[task.id].kind == "pair"]
     spare = len(study.articles) - len(set(judged))
@@ -255,6 +257,28 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
         f"{f' ({spare:,} only in checks)' if spare else ''}; each judge gets one booklet"
     )
     typer.echo(f"{key_path}: the key, which only `rlsum human-eval analyse` needs; keep it secret")
+
+
+def _too_small(study: Study, key: StudyKey) -> Iterator[str]:
+    """What no judgments of this study could show."""
+    from human_eval.statistics.analysis import ALPHA  # imports scipy
+    from human_eval.statistics.preference import least_p
+    from human_eval.statistics.random_judges import FEWEST_ITEMS, FEWEST_JUDGES
+
+    items = len({task.item for task in study.tasks if key.tasks[task.id].kind == "pair"})
+    tests, judges = len(study.asked) * len(design.pairs_of(key.systems, key.baseline)), len(study.booklets)
+    there = counted(items, "article")
+    if (p := least_p(items, tests)) > ALPHA:
+        fewest = next(n for n in range(items, 100) if least_p(n, tests) <= ALPHA)
+        yield (
+            f"{there}: no difference can be significant at {ALPHA:g} after Holm's correction over "
+            f"{counted(tests, 'test')} (p is {p:.2g} or more); give {fewest} articles or more, or fewer criteria"
+        )
+    if judges < FEWEST_JUDGES or items < FEWEST_ITEMS:
+        yield (
+            f"{counted(judges, 'judge')}, {there}: the verdict will be about these judges alone; one about judges like "
+            f"them needs {FEWEST_JUDGES} judges and {FEWEST_ITEMS} articles"
+        )
 
 
 def _kept_by_checks(study: Study, key: StudyKey) -> str:

@@ -65,7 +65,7 @@ def judges(
         table.add_row(*(escape(str(row[name])) for name in SHOWN))
     Console().print(table)
     if out is not None:
-        write_atomically(out, csv_text([list(rows[0]) if rows else [], *(row.values() for row in rows)]).encode())
+        write_atomically(out, csv_text([list(rows[0]) if rows else [], *([*row.values()] for row in rows)]).encode())
         typer.echo(f"{out}: {len(rows)} rows; what judges told about themselves is personal, keep it apart")
 
 

@@ -44,24 +44,16 @@ class People:
         """Everyone who came from a panel, enrolled, began or was barred, by name."""
         tables = ("judges", "enrolled", "barred", "arrivals")
         query = f"""
-            SELECT judge, enrolled.enrolled, about, device, reason, booklet, joined, seen, session, panel_study
+            SELECT judge, enrolled.enrolled, ifnull(about, '{{}}'), ifnull(device, ''), ifnull(reason, ''), booklet,
+            joined, seen, ifnull(session, ''), ifnull(panel_study, '')
             FROM ({" UNION ".join(f"SELECT judge FROM {table}" for table in tables)})
             {" ".join(f"LEFT JOIN {table} USING (judge)" for table in tables)} ORDER BY judge
         """
         with self._database.reading() as connection:
             rows = connection.execute(query).fetchall()
         return [
-            Person(
-                judge,
-                enrolled,
-                json.loads(about or "{}"),
-                device or "",
-                reason or "",
-                *began,
-                session or "",
-                study or "",
-            )
-            for judge, enrolled, about, device, reason, *began, session, study in rows
+            Person(judge, enrolled, json.loads(about), device, barred, booklet, joined, seen, session, study)
+            for judge, enrolled, about, device, barred, booklet, joined, seen, session, study in rows
         ]
 
     def arrive(self, judge: str, session: str, panel_study: str) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from human_eval.formatting import counted
 from human_eval.study import Study
@@ -41,18 +41,20 @@ def named_in(text: str, systems: Sequence[str]) -> list[str]:
     ]
 
 
-def naming_tasks(study: Study, systems: Sequence[str]) -> tuple[str, ...]:
-    """The ids of tasks in which a summary names a system.
+def naming_tasks(study: Study, systems: Sequence[str]) -> dict[str, list[str]]:
+    """The ids of tasks in which a summary names a system -> the systems named.
 
     Nothing else that judges see can: `build` refuses wording that names a system, and ids are opaque.
     """
-    return tuple(task.id for task in study.tasks if named_in("\n".join(task.texts), systems))
+    named = ((task.id, named_in("\n".join(task.texts), systems)) for task in study.tasks)
+    return {task: names for task, names in named if names}
 
 
-def naming_note(tasks: Sequence[str]) -> str:
-    """The result of `naming_tasks` in words, with the first few ids."""
-    first = ", ".join(tasks[:3]) + (", ..." if len(tasks) > 3 else "")
-    return f"in {counted(len(tasks), 'task')} a summary contains the name of a system ({first})"
+def naming_note(tasks: Mapping[str, Sequence[str]]) -> str:
+    """The result of `naming_tasks` in words, with the names and the first few ids."""
+    first = ", ".join([*tasks][:3]) + (", ..." if len(tasks) > 3 else "")
+    names = ", ".join(f"“{name}”" for name in dict.fromkeys(name for names in tasks.values() for name in names))
+    return f"in {counted(len(tasks), 'task')} a summary contains the name of a system, {names} ({first})"
 
 
 def _pattern(name: str) -> str:

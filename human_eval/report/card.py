@@ -7,12 +7,12 @@ from pathlib import Path
 from human_eval.formatting import csv_text
 from human_eval.report import results
 from human_eval.report.errors import error_rows
-from human_eval.report.findings import findings, material
+from human_eval.report.findings import findings, headline, material
 from human_eval.report.pictures import preferences_picture
 from human_eval.report.tables import all_tables, verdict_table
 from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import Analysis
-from rlsum.pages.blocks import Block, Bullets, Heading, section, small_print
+from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph, section, small_print
 from rlsum.pages.formats import file_names, write_report
 
 ROWS = {
@@ -28,12 +28,13 @@ FILES = (*CARD.values(), "results.json", "preferences.png", *ROWS)
 
 
 def summary(analysis: Analysis) -> list[Block]:
-    """What the terminal shows: the verdict, then findings and warnings."""
+    """What the terminal shows: the verdict, then findings and warnings, then methods."""
     return [
-        *small_print(material(analysis)),
+        Paragraph(headline(analysis)),
         verdict_table(analysis),
         Bullets(findings(analysis)),
         Bullets(warnings(analysis), "warning"),
+        *small_print(material(analysis)),
     ]
 
 
@@ -41,11 +42,13 @@ def card(analysis: Analysis) -> list[Block]:
     """The whole card, with every table and the picture."""
     return [
         Heading(f"What judges prefer: {', '.join(analysis.votes.systems)}", 1),
-        *small_print(material(analysis)),
+        Paragraph(headline(analysis)),
+        preferences_picture(analysis),
         *section("Findings", Bullets(findings(analysis))),
         *section("Warnings", Bullets(warnings(analysis), "warning")),
-        *section("Verdict", preferences_picture(analysis), verdict_table(analysis)),
+        *section("Verdict", verdict_table(analysis)),
         *section("Details", *all_tables(analysis)),
+        *section("Methods", *small_print(material(analysis))),
     ]
 
 

@@ -78,7 +78,8 @@ def _differences(errors: Errors, alpha: float) -> Table:
         rows.append((row.category, versus(row.pair), difference, p_text(row.p_holm)))
     note = (
         "Of the two summaries that a judge saw together; items and judges as random. Holm's correction over pairs for "
-        "all errors, and over pairs and categories for the others, which are exploratory. Bold: detected."
+        "all errors, and over pairs and categories for the others. All errors are claimed only where the votes on "
+        "errors differ, and one kind only where all errors do. Bold: detected."
     )
     header = ("error", "first / second", "per 100 words, second minus first", "p (Holm)")
     return text_table("Which system has more errors?", header, rows, [note])

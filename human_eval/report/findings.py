@@ -18,6 +18,31 @@ from rlsum.pages.table import p_words
 CLEAR = 0.05  # p, after Holm's correction, below which an effect of side, length or a metric is reported
 
 
+def headline(analysis: Analysis) -> str:
+    """The verdict on the main criterion in one sentence a pair of systems."""
+    shown = [row for row in analysis.outcomes if row.criterion == analysis.shown and row.half.items]
+    return " ".join(_in_short(analysis, outcome) for outcome in shown) or "There is no verdict."
+
+
+def _in_short(analysis: Analysis, outcome: Outcome) -> str:
+    alpha, judges = analysis.settings.alpha, counted(outcome.random_judges.judges, "judge")
+    preferred = outcome.preferred(alpha)
+    system = preferred or outcome.pair[1]
+    other = next(name for name in outcome.pair if name != system)
+    where = "" if len(analysis.votes.criteria) == 1 else f"On {outcome.criterion}: "
+    among = f"the answers of {judges} on {counted(outcome.half.items, 'article')}"
+    among = f"{'in' if outcome.points else 'of'} {among}, {interval(outcome, outcome.these, system)}"
+    has = f"{of_system(outcome, system)} {among}"
+    if preferred is None:
+        return f"{where}no preference for {system} or {other} is shown ({system} has {has})."
+    if names := analysis.depends_on(outcome):
+        alone = f"without {names[0]}" if len(names) == 1 else f"without any one of {', '.join(names)}"
+        return f"{where}{preferred} is not reliably preferred to {other}: {alone} no preference is shown ({has})."
+    if outcome.preferred_by_others(alpha):
+        return f"{where}{preferred} is preferred to {other}, by judges like these, too ({has})."
+    return f"{where}these judges prefer {preferred} to {other}; whether others would is not shown ({has})."
+
+
 def verdict(outcome: Outcome, alpha: float) -> str:
     """One outcome as a sentence: what these judges prefer, and whether judges like them would."""
     first, second = outcome.pair
@@ -103,11 +128,14 @@ def material(analysis: Analysis) -> list[str]:
     lines = [f"{counted(tasks, 'judgment')} by {counted(judges, 'judge')} about {counted(items, 'item')}."]
     if votes.same:
         lines.append(f"Not judged, counted as no difference: {counted(len(votes.same), 'comparison')} of equal texts.")
-    if votes.naming == ():
+    if votes.naming == {}:
         lines.append("No summary that judges read names a system.")
     family = "over all criteria and pairs"
     if settings.primary:
-        family = f"within {settings.primary}, the primary criterion, and within the others"
+        family = (
+            f"within {settings.primary}, the primary criterion, and within the others, which are claimed only of pairs "
+            "that differ in it"
+        )
     planned = settings.planned is not None
     if analysis.errors:
         lines.append("Of errors, a summary is preferred if fewer are marked in it.")
@@ -123,7 +151,8 @@ def material(analysis: Analysis) -> list[str]:
         else "Without a plan: all results are exploratory.",
         *_units(analysis),
         "Two questions. These judges: would they prefer a system on other articles, too? Sign-flip test of items, "
-        "two-sided. Judges like these: would others, too? Student's t with items and judges as random.",
+        "two-sided. Judges like these: would others, too? Student's t with items and judges as random, claimed only "
+        "where these judges prefer a system.",
         f"Holm's correction {family}, at {settings.alpha:g}.",
         "Intervals of verdicts are simultaneous within such a family and agree with the tests; others have 95% each.",
         f"Exclusion rule, {'of the plan' if planned else 'not of a plan'}: {settings.rules.in_words()}.",

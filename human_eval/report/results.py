@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 from human_eval.report.adherence import adherence
-from human_eval.report.findings import findings
+from human_eval.report.findings import findings, headline
 from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import Analysis, Outcome
 from human_eval.study import Pair
@@ -33,6 +33,8 @@ def to_json(analysis: Analysis) -> str:
         "training": asdict(votes.training) if votes.training else None,
         "excluded": [asdict(row) for row in analysis.excluded],
         "preferences": [_outcome(outcome, settings.alpha) for outcome in analysis.outcomes],
+        "judges_with_few_checks": analysis.unchecked,
+        "depends_on": [[row.criterion, row.pair, analysis.depends_on(row)] for row in analysis.outcomes],
         "preferences_all_judges": [_outcome(outcome, settings.alpha) for outcome in analysis.everyone],
         "agreement": [
             {"criterion": criterion, "pair": pair, **{name: asdict(value) for name, value in measures.items()}}
@@ -59,6 +61,7 @@ def to_json(analysis: Analysis) -> str:
         ],
         "errors": asdict(analysis.errors) if analysis.errors else None,
         "plan": [asdict(line) for line in adherence(analysis)],
+        "verdict": headline(analysis),
         "findings": findings(analysis),
         "warnings": warnings(analysis),
     }

@@ -92,15 +92,18 @@ def ranking_table(criterion: str, ranking: SystemRanking) -> Table:
     rows = (
         (
             row.system,
-            Cell(f"{row.strength:+.2f}", _span(row.low, row.high, "+.2f", " to ")),
+            Cell(f"{row.strength:+.2f}", "" if ranking.reason else _span(row.low, row.high, "+.2f", " to ")),
             _number(100 * row.share, ".1f"),
-            "" if math.isnan(row.rank_low) else _span(row.rank_low, row.rank_high, ".0f", DASH),
+            _span(row.rank_low, row.rank_high, ".0f", DASH) if row.rank_low < row.rank_high else f"{row.rank_low}",
         )
         for row in ranking.systems
     )
     strength, model = ("points, mean 0", "Scheffe") if ranking.points else ("log-strength", "Bradley-Terry")
-    header = ("system", strength, "expected to win, %", "rank, 95%")
-    note = "In the order of the estimates, which the tests need not support. Intervals resample items, not judges."
+    header = ("system", strength, "expected to win, %", "ranks that the tests allow")
+    note = (
+        "In the order of the estimates, which the tests need not support. Intervals are simultaneous and take items "
+        "and judges as random. Ranks are those that the tests of these judges do not exclude."
+    )
     return text_table(f"Ranking ({model}): {criterion}", header, rows, filter(None, (note, ranking.reason)))
 
 
@@ -113,8 +116,8 @@ def scores_table(analysis: Analysis) -> Table:
     systems, criteria = analysis.votes.systems, dict.fromkeys(criterion for criterion, _ in cells)
     rows = ((name, *(cells.get((name, system), UNDEFINED) for system in systems)) for name in criteria)
     note = (
-        "Means of ratings, of ranks (1 is the best), or of 1 for the best and -1 for the worst. Intervals resample "
-        "items. Differences are tested within the answers of each judge, not between these means."
+        "Means of ratings, of ranks (1 is the best), or of 1 for the best and -1 for the worst. Intervals take "
+        "items as random. Differences are tested within the answers of each judge, not between these means."
     )
     return text_table("What each system got", ("criterion", *systems), rows, [note])
 
@@ -125,7 +128,7 @@ def bad_table(analysis: Analysis) -> Table:
         (row.criterion, versus(row.pair), Cell(f"{100 * row.share:.1f}", _range(row.low, row.high, 0)), f"{row.items}")
         for row in analysis.bad
     )
-    note = "Such an answer counts as no difference. Intervals resample items."
+    note = "Such an answer counts as no difference. Intervals take items as random."
     return text_table("Both are bad", ("criterion", "first / second", "of the answers, %", "items"), rows, [note])
 
 
@@ -208,7 +211,7 @@ def share_cell(estimate: Preference | ControlVariate, points: float = 0.0) -> Ce
     if math.isnan(estimate.share):
         return Cell(UNDEFINED, estimate.reason)
     span = _range(estimate.low, estimate.high, points)
-    return Cell(number(estimate.share, points), span, estimate.low > 0.5 or estimate.high < 0.5)
+    return Cell(number(estimate.share, points), span, estimate.low >= 0.5 or estimate.high <= 0.5)
 
 
 def agreement_cell(agreement: Agreement, scale: float) -> Cell:

@@ -11,8 +11,8 @@ from human_eval.report.adherence import deviations
 from human_eval.report.amounts import amount
 from human_eval.report.findings import CLEAR, between, percent, verdict
 from human_eval.statistics.analysis import Analysis, Outcome
-from human_eval.statistics.audit import on_the_left, own_shares
-from human_eval.statistics.preference import Preference
+from human_eval.statistics.audit import copies, on_the_left, own_shares
+from human_eval.statistics.preference import Preference, least_p
 from rlsum.evaluation.statistics import holm
 from rlsum.pages.table import p_words
 
@@ -29,9 +29,15 @@ def warnings(analysis: Analysis) -> list[str]:
         *analysis.votes.notes,
         *_untrained(analysis),
         *([f"blinding: {naming_note(naming)}; judges who read it may have known the system"] if naming else []),
-        *(f"{row.judge} is left out with {counted(row.votes, 'vote')}: {row.reason}" for row in analysis.excluded),
+        *(
+            f"{row.judge} is left out with {counted(row.judgments, 'judgment')}: {row.reason}"
+            for row in analysis.excluded
+        ),
         *_careless(analysis),
         *_changed_by_exclusion(analysis),
+        *_unchecked(analysis),
+        *_copies(analysis),
+        *_single_judges(analysis),
         *_too_few(analysis),
         *_judges(analysis),
         *_naive(analysis),
@@ -44,6 +50,11 @@ def warnings(analysis: Analysis) -> list[str]:
 def _untrained(analysis: Analysis) -> Iterable[str]:
     if analysis.votes.training and (names := analysis.votes.training.untrained):
         yield f"{counted(len(names), 'judge')} did not pass the training and judged: {', '.join(names)}"
+
+
+def _left_out(analysis: Analysis) -> Iterable[str]:
+    for row in analysis.excluded:
+        yield f"{row.judge} is left out with {counted(row.judgments, 'judgment')}: {row.reason}"
 
 
 def _careless(analysis: Analysis) -> Iterable[str]:
@@ -67,13 +78,40 @@ def _changed_by_exclusion(analysis: Analysis) -> Iterable[str]:
             yield f"without exclusions: {verdict(everyone, alpha)}"
 
 
+def _unchecked(analysis: Analysis) -> Iterable[str]:
+    """Judges whom no rule could exclude, and what would be without them."""
+    if analysis.unchecked:
+        least, names = analysis.settings.rules.min_checks, ", ".join(analysis.unchecked)
+        yield (
+            f"{names} answered fewer than {counted(least, 'check')}, so the rule could not leave out "
+            f"{'them' if len(analysis.unchecked) > 1 else 'this judge'}"
+        )
+    for row, without in zip(analysis.outcomes, analysis.without.get("", ()), strict=False):
+        if row.preferred(analysis.settings.alpha) != without.preferred(analysis.settings.alpha):
+            yield f"without them: {verdict(without, analysis.settings.alpha)}"
+
+
+def _copies(analysis: Analysis) -> Iterable[str]:
+    for one, other, answers in copies(analysis.kept):
+        same = f"gave the same {counted(answers, 'answer')} to all that both judged"
+        yield f"{one} and {other} {same}: one person, or copied?"
+
+
+def _single_judges(analysis: Analysis) -> Iterable[str]:
+    """Verdicts that vanish without one judge."""
+    for outcome in analysis.outcomes:
+        if (names := analysis.depends_on(outcome)) and outcome.preferred(analysis.settings.alpha):
+            alone = names[0] if len(names) == 1 else f"any one of {', '.join(names)}"
+            yield f"{_name(outcome)}: the preference is not shown without {alone}"
+
+
 def _too_few(analysis: Analysis) -> Iterable[str]:
     alpha = analysis.settings.alpha
     for primary in (True, False):  # the families of Holm's correction
         family = [row.half for row in analysis.outcomes if (row.criterion == analysis.settings.primary) == primary]
         tests = sum(not math.isnan(half.p) for half in family)
         items = max((half.items for half in family), default=0)
-        if tests and tests * 2.0 ** (1 - items) > alpha:
+        if tests and least_p(items, tests) > alpha:
             where = analysis.settings.primary if primary else "the other criteria"
             count = f"{counted(items, 'item')} and {counted(tests, 'test')}"
             yield (
@@ -129,12 +167,13 @@ def _ties(analysis: Analysis) -> Iterable[str]:
 
 
 def _effects(analysis: Analysis) -> Iterable[str]:
-    for criterion, effect in _clear(analysis.order):
+    order, length = (_clear(effects, analysis) for effects in (analysis.order, analysis.length))
+    for criterion, effect in order:
         yield (
             f"{criterion}: the {analysis.votes.earlier} got {percent(effect.share)} of the votes ({between(effect)}); "
             f"{_sides(analysis, criterion, effect)}"
         )
-    for criterion, effect in _clear(analysis.length):
+    for criterion, effect in length:
         if effect.share > 0.5:
             yield (
                 f"{criterion}: the longer text got {percent(effect.share)} of these judges' votes ({between(effect)}); "
@@ -149,9 +188,11 @@ def _effects(analysis: Analysis) -> Iterable[str]:
             )
 
 
-def _clear(effects: Mapping[str, Preference]) -> Iterable[tuple[str, Preference]]:
-    """The effects that differ from none, after Holm's correction over the criteria."""
-    adjusted = holm([effect.p for effect in effects.values()])
+def _clear(effects: Mapping[str, Preference], analysis: Analysis) -> Iterable[tuple[str, Preference]]:
+    """Those of side, or of length, that differ from none, after Holm's correction over both and all criteria."""
+    both = [(effect, effect.p) for of in (analysis.order, analysis.length) for effect in of.values()]
+    p_holm = dict(zip((id(effect) for effect, _ in both), holm([p for _, p in both]), strict=True))
+    adjusted = [p_holm[id(effect)] for effect in effects.values()]
     return [row for row, p in zip(effects.items(), adjusted, strict=True) if p <= CLEAR]
 
 

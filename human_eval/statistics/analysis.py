@@ -15,7 +15,7 @@ from human_eval.statistics.agreement import agreements
 from human_eval.statistics.audit import JudgeAudit, judge_effects, length_effect, order_effect
 from human_eval.statistics.control_variate import ControlVariate, control_variate
 from human_eval.statistics.errors import Errors, errors
-from human_eval.statistics.exclusion import ExcludedJudge, ExclusionRules, excluded
+from human_eval.statistics.exclusion import ExcludedJudge, ExclusionRules, excluded, unchecked_judges
 from human_eval.statistics.metrics import (
     Lead,
     MetricScores,
@@ -24,17 +24,18 @@ from human_eval.statistics.metrics import (
     metric_agreements,
     scored_items,
 )
-from human_eval.statistics.preference import Preference, item_means, preference
+from human_eval.statistics.preference import Preference, agreeing, item_means, preference
 from human_eval.statistics.random_judges import RandomJudges, random_judges
 from human_eval.statistics.ranking import SystemRanking, ranked
 from human_eval.statistics.scores import BothBad, SystemScore, both_bad, system_scores
 from human_eval.statistics.votes import Votes, matrix
-from human_eval.study import Pair
+from human_eval.study import ERRORS, Pair
 from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement
 from rlsum.evaluation.statistics import LEVEL, RESAMPLES, holm
 
 ALPHA = 0.05
+FEWER = 1_999  # sign flips without each judge in turn
 About = Literal["judges like these", "these judges"]
 LIKE_THESE, THESE = get_args(About)
 
@@ -81,10 +82,10 @@ class AnalysisSettings:
 class Verdict:
     """The answer to one question about a criterion and pair, among all that are tested together.
 
-    ``p_holm``: after Holm's correction; ``low`` to ``high``: simultaneous interval of the share of the second system.
-    The intervals of a family of m comparisons have the level 1 - alpha / m, so that all of them hold with 1 - alpha.
-    Where only Holm's correction, which is sharper, detects a difference, the interval ends at one half. NaN if
-    undefined.
+    ``p_holm``: after Holm's correction, and no smaller than p of what is tested before (`outcomes`); ``low`` to
+    ``high``: simultaneous interval of the share of the second system. The intervals of a family of m comparisons have
+    the level 1 - alpha / m, so that all of them hold with 1 - alpha, and end at one half or go beyond it as the test
+    says. NaN if undefined.
     """
 
     p_holm: float
@@ -133,7 +134,9 @@ class Outcome:
 class Analysis:
     """All statistics of a study, without excluded judges except in ``everyone``.
 
-    ``outcomes``; ``everyone``: the outcomes with all judges, empty if none are excluded. By criterion: ``rankings`` (of
+    ``outcomes``; ``everyone``: the outcomes with all judges, empty if none are excluded; ``unchecked``: judges with too
+    few checks to be excluded; ``without``: the outcomes without those, by "", and without each judge, by name, if a
+    difference is detected. By criterion: ``rankings`` (of
     more than two systems), ``order`` and ``length`` effects, ``metrics`` (name -> accuracy), ``leads`` of length over a
     single judge. By criterion and pair: ``controls`` (metric -> `ControlVariate`) and ``agreement`` (name ->
     `Agreement`), which over several pairs would depend on the order of the systems. ``scores``: what each system got,
@@ -145,6 +148,8 @@ class Analysis:
     excluded: tuple[ExcludedJudge, ...]
     outcomes: tuple[Outcome, ...]
     everyone: tuple[Outcome, ...]
+    unchecked: tuple[str, ...]
+    without: dict[str, tuple[Outcome, ...]]
     agreement: dict[tuple[str, Pair], dict[str, Agreement]]
     rankings: dict[str, SystemRanking]
     order: dict[str, Preference]
@@ -156,6 +161,12 @@ class Analysis:
     scores: tuple[SystemScore, ...] = ()
     bad: tuple[BothBad, ...] = ()
     errors: Errors | None = None
+
+    def depends_on(self, outcome: Outcome) -> list[str]:
+        """The judges without any one of whom the difference of an outcome is not detected."""
+        alpha, place = self.settings.alpha, self.outcomes.index(outcome)
+        others = [(judge, rows[place]) for judge, rows in self.without.items() if judge]
+        return [judge for judge, row in others if row.preferred(alpha) != outcome.preferred(alpha)]
 
     @property
     def kept(self) -> Votes:
@@ -186,19 +197,31 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
     draws = {"resamples": settings.resamples, "seed": settings.seed}
     judged = {(name, pair): matrix(kept.of(name, pair)) for name, pair in product(votes.criteria, votes.pairs)}
     asked = {criterion: kept.of(criterion) for criterion in votes.criteria if kept.of(criterion)}
+    found = outcomes(kept, settings)
+    voted = {row.pair: row.p_holm for row in found if row.criterion == ERRORS and votes.categories}
+    unchecked = unchecked_judges(kept, settings.rules)
     return Analysis(
         votes=votes,
         settings=settings,
         excluded=out,
-        outcomes=outcomes(kept, settings),
+        outcomes=found,
         everyone=outcomes(votes, settings) if out else (),
+        unchecked=unchecked,
+        without=_without(kept, settings, unchecked) if any(row.preferred(settings.alpha) for row in found) else {},
         agreement={
             where: agreements(table.values, items=table.items, seed=settings.seed)
             for where, table in judged.items()
             if table.values.size
         },
         rankings={
-            criterion: ranked(rows, votes.systems, votes.kind(criterion).points, same=votes.same, seed=settings.seed)
+            criterion: ranked(
+                rows,
+                votes.systems,
+                votes.kind(criterion).points,
+                same=votes.same,
+                better=_better(found, criterion, settings),
+                level=1 - (1 - LEVEL) / len(asked),
+            )
             for criterion, rows in asked.items()
             if len(votes.systems) > 2
         },
@@ -214,12 +237,30 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
         },
         scores=system_scores(kept.scores, votes.systems, **draws),
         bad=both_bad(kept, **draws),
-        errors=errors(kept.marked, votes.categories, votes.pairs, seed=settings.seed) if votes.categories else None,
+        errors=errors(kept.marked, votes.categories, votes.pairs, voted=voted, seed=settings.seed) if voted else None,
     )
 
 
+def _without(votes: Votes, settings: AnalysisSettings, unchecked: Sequence[str]) -> dict[str, tuple[Outcome, ...]]:
+    """The outcomes without ``unchecked`` judges, by "", if there are any, and without each judge."""
+    fewer = replace(settings, resamples=min(settings.resamples, FEWER))
+    judges = sorted({row.judge for row in votes.rows})
+    groups = {"": unchecked} if unchecked else {}
+    return {name: outcomes(votes.without(out), fewer) for name, out in (groups | {j: (j,) for j in judges}).items()}
+
+
+def _better(found: Sequence[Outcome], criterion: str, settings: AnalysisSettings) -> list[Pair]:
+    """The better and the worse system of each difference that is detected on a criterion."""
+    detected = [(row.pair, row.preferred(settings.alpha)) for row in found if row.criterion == criterion]
+    return [pair[::-1] if preferred == pair[1] else pair for pair, preferred in detected if preferred]
+
+
 def outcomes(votes: Votes, settings: AnalysisSettings) -> tuple[Outcome, ...]:
-    """The outcome of each criterion and pair. Holm's correction is within the primary criterion and the others."""
+    """The outcome of each criterion and pair. Holm's correction is within the primary criterion and the others.
+
+    Claims have an order, so that all of them together are wrong as seldom as the first (a fixed sequence, Maurer et al.
+    1995): of a pair, these judges on the primary criterion, then on the others; of each, judges like these.
+    """
     asked = list(product(votes.criteria, votes.pairs))
     judged = [matrix(votes.of(criterion, pair)) for criterion, pair in asked]
     same = [votes.same_items(pair) for _, pair in asked]
@@ -234,8 +275,12 @@ def outcomes(votes: Votes, settings: AnalysisSettings) -> tuple[Outcome, ...]:
 
     halves, others = [these(row) for row in range(len(asked))], [alike(row) for row in range(len(asked))]
     primary = np.array([criterion == settings.primary for criterion, _ in asked], dtype=bool)
-    of_these = _verdicts(halves, these, primary, settings.alpha)
-    of_alike = _verdicts(others, alike, primary, settings.alpha)
+    p = _holm([half.p for half in halves], primary)
+    leading = {pair: value for (_, pair), value, main in zip(asked, p, primary, strict=True) if main}
+    p = np.maximum(p, [0.0 if main else leading.get(pair, 0.0) for (_, pair), main in zip(asked, primary, strict=True)])
+    of_these = _verdicts(halves, these, p, primary, settings.alpha)
+    p_alike = np.maximum(_holm([other.p for other in others], primary), p)
+    of_alike = _verdicts(others, alike, p_alike, primary, settings.alpha)
     dropped = [
         preference(table.values, items=table.items, ties="dropped", resamples=resamples, seed=seed) for table in judged
     ]
@@ -244,30 +289,28 @@ def outcomes(votes: Votes, settings: AnalysisSettings) -> tuple[Outcome, ...]:
     return tuple(Outcome(*where, *estimates) for where, *estimates in rows)
 
 
+def _holm(p: Sequence[float], primary: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """``p`` after Holm's correction within each family."""
+    adjusted = np.array(p)
+    for family in (primary, ~primary):
+        adjusted[family] = holm(adjusted[family])
+    return adjusted
+
+
 def _verdicts(
-    estimates: Sequence[Preference] | Sequence[RandomJudges],
+    estimates: Sequence[Preference | RandomJudges],
     at: Callable[[int, float], Preference | RandomJudges],
+    adjusted: NDArray[np.float64],
     primary: NDArray[np.bool_],
     alpha: float,
 ) -> list[Verdict]:
-    """The verdicts of ``estimates``, each within its family; ``at`` repeats one with an interval of another level."""
-    p = np.array([estimate.p for estimate in estimates])
-    adjusted, sizes = p.copy(), np.ones(len(p))
-    for family in (primary, ~primary):
-        adjusted[family] = holm(p[family])
-        sizes[family] = max(1.0, float((~np.isnan(p[family])).sum()))
-    wide = [at(row, 1 - alpha / size) for row, size in enumerate(sizes)]
-    return [
-        _agreeing(Verdict(float(holm_p), each.low, each.high), each.share, alpha)
-        for holm_p, each in zip(adjusted, wide, strict=True)
-    ]
-
-
-def _agreeing(verdict: Verdict, share: float, alpha: float) -> Verdict:
-    """The verdict with an interval on one side of one half if a difference is detected."""
-    if not verdict.p_holm <= alpha:
-        return verdict
-    return replace(verdict, low=max(verdict.low, 0.5)) if share > 0.5 else replace(verdict, high=min(verdict.high, 0.5))
+    """The verdicts of ``estimates`` by their ``adjusted`` p; ``at`` repeats one with an interval of another level."""
+    verdicts, tested = [], ~np.isnan([estimate.p for estimate in estimates])
+    for row, (p, estimate) in enumerate(zip(adjusted.tolist(), estimates, strict=True)):
+        size = int((tested & (primary == primary[row])).sum())
+        wide = at(row, 1 - alpha / max(1, size))
+        verdicts.append(Verdict(p, *agreeing(wide.low, wide.high, estimate.share, p <= alpha)))
+    return verdicts
 
 
 def controls(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from human_eval.statistics.preference import Preference, item_means, preference
 from human_eval.statistics.votes import Floats, Vote, Votes, matrix
 from human_eval.study import Pair
 from rlsum.evaluation.statistics import RESAMPLES
+
+CHANCE = 0.001
 
 
 def order_effect(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int = 0) -> Preference:
@@ -84,6 +87,23 @@ def judge_effects(votes: Votes, kept: Votes, criterion: str) -> tuple[JudgeAudit
             )
         )
     return tuple(audits)
+
+
+def copies(votes: Votes) -> list[tuple[str, str, int]]:
+    """Two judges and the number of their common answers if all of these are equal, which chance would hardly do.
+
+    ``CHANCE``: the largest probability of any such pair, if two judges agree as often as judges do here.
+    """
+    given: dict[str, dict[tuple[str, Pair, str], float]] = {}
+    for row in votes.rows:
+        given.setdefault(row.judge, {})[row.criterion, row.pair, row.comparison] = row.preference
+    counts = {}
+    for one, other in combinations(sorted(given), 2):
+        common = given[one].keys() & given[other].keys()
+        counts[one, other] = len(common), sum(given[one][cell] == given[other][cell] for cell in common)
+    agreed = sum(same for _, same in counts.values()) / max(1, sum(n for n, _ in counts.values()))
+    rare = {pair: n for pair, (n, same) in counts.items() if n == same and agreed**n * len(counts) < CHANCE}
+    return [(*pair, n) for pair, n in rare.items()]
 
 
 def share(votes: Sequence[Vote], same: int = 0) -> float:

@@ -8,7 +8,7 @@ systems, which compares the two summaries that a judge saw together.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -56,7 +56,9 @@ class ErrorRate:
 class ErrorDifference:
     """Errors per 100 words of the second system of ``pair`` minus those of the first.
 
-    ``p_holm``: after Holm's correction over the pairs for all errors, and over pairs and categories for the others.
+    ``p_holm``: after Holm's correction over the pairs for all errors, and over pairs and categories for the others; no
+    smaller than p of the votes on errors for all errors, and than that of all errors for one category, so that the
+    three families together claim as often as the first (a fixed sequence, Maurer et al. 1995).
     """
 
     pair: Pair
@@ -79,10 +81,14 @@ def errors(
     categories: Sequence[Category],
     pairs: Sequence[Pair],
     *,
+    voted: Mapping[Pair, float],
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Errors:
-    """The rates of all systems, the differences of all ``pairs`` and the agreement of judges. Seeded."""
+    """The rates of all systems, the differences of all ``pairs`` and the agreement of judges. Seeded.
+
+    ``voted``: p of the votes on errors, after Holm's correction.
+    """
     names = [ALL, *(category.id for category in categories)]
     systems = list(dict.fromkeys(system for pair in pairs for system in pair))
     rates = [
@@ -96,7 +102,9 @@ def errors(
     ]
     adjusted: list[float] = []
     for family in (differences[: len(pairs)], differences[len(pairs) :]):
-        adjusted += holm([row.difference.p for row in family]).tolist() if family else []
+        before = [voted[pair] for pair in pairs] if not adjusted else adjusted[: len(pairs)]
+        own = holm([row.difference.p for row in family])
+        adjusted += np.maximum(own, np.resize(before, len(family))).tolist() if family else []
     tested = tuple(replace(row, p_holm=p) for row, p in zip(differences, adjusted, strict=True))
     return Errors(tuple(rates), tested, agreement(marked, names[1:], resamples=resamples, seed=seed))
 

@@ -43,18 +43,25 @@ class ExclusionRules:
 
 @dataclass(frozen=True)
 class ExcludedJudge:
-    """An excluded judge, the reason, and the number of votes lost."""
+    """An excluded judge, the reason, and the number of judgments lost."""
 
     judge: str
     reason: str
-    votes: int
+    judgments: int
 
 
 def excluded(votes: Votes, rules: ExclusionRules) -> tuple[ExcludedJudge, ...]:
     """The judges whom the rules exclude, sorted by name."""
     reasons = ((judge, _reason(votes, judge, rules)) for judge in votes.judges)
-    lost = Counter(row.judge for row in votes.rows)
+    lost = Counter(judge for judge, _ in {(row.judge, row.task) for row in votes.rows})
     return tuple(ExcludedJudge(judge, reason, lost[judge]) for judge, reason in reasons if reason)
+
+
+def unchecked_judges(votes: Votes, rules: ExclusionRules) -> tuple[str, ...]:
+    """The judges who answered fewer checks than the rules need, if the study has any, sorted by name."""
+    answered = Counter(check.judge for check in votes.checks)
+    voted = {row.judge for row in votes.rows}
+    return tuple(sorted(judge for judge in voted if votes.checks and answered[judge] < rules.min_checks))
 
 
 def median_seconds(rows: Sequence[Vote]) -> float:

@@ -2,20 +2,20 @@
 
 Votes on the same item are correlated, so a test on pooled votes rejects equality too often. Here every item counts
 once, as the mean preference of its judges, from -1 (all for the first system) to 1 (all for the second). A mean m is
-reported as the share (1 + m) / 2 of the second system. Interval and test are of the same sign flips, so that the
-interval of a level contains one half if and only if the test does not reject at that level.
+reported as the share (1 + m) / 2 of the second system. The test flips signs. The interval is that of `bounded`, which a
+judge who dissents cannot make narrower; it contains one half if and only if the test does not reject at its level.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binomtest, norm, t
 
-from human_eval.formatting import counted
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation import statistics
 from rlsum.evaluation.rows import Ids, numbered
@@ -23,7 +23,8 @@ from rlsum.evaluation.statistics import LEVEL, RESAMPLES, Interval, bootstrap_in
 
 Ties = Literal["half", "dropped"]
 
-FEWEST = 5  # items needed for an interval other than that of sign flips
+FEWEST = 5  # items needed for the interval of resampled items
+BEYOND = 1e-9  # by which an interval passes one half that the test does not exclude
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def preference(
 
     ``items`` (comparisons,): the item of each row; default: every row is an item. ``same``: number of further items
     with equal texts, which count as ties. ``ties="dropped"`` drops votes for neither and these items.
-    ``low`` and ``high`` are the interval of ``level``, of the sign flips that make ``p`` (see `sign_flips`).
+    ``low`` and ``high`` are the interval of ``level``: `bounded`, made to agree with ``p`` where the two differ.
     Raises ValueError for values beyond -1 and 1, and as `bootstrap_interval` does.
     """
     votes = _votes(votes)
@@ -74,25 +75,42 @@ def preference(
         nan = float("nan")
         reason = "no votes" if not len(given) else "every vote is a tie"
         return Preference(nan, nan, nan, nan, 0, first, tied, second, naive, reason)
-    p, low, high = sign_flips(means, level=level, resamples=resamples, seed=seed)
-    low, high = (1 + low) / 2, (1 + high) / 2
-    reason = f"no interval: {counted(len(means), 'item')}, too few for a level of {level:.3g}" if np.isnan(low) else ""
+    p, _, _ = statistics.sign_flips(means, level=level, resamples=resamples, seed=seed)
     share = float((1 + means.mean()) / 2)
-    return Preference(share, low, high, p, len(means), first, tied, second, naive, reason)
+    low, high = ((1 + end) / 2 for end in bounded(means, level=level, resamples=resamples, seed=seed))
+    low, high = agreeing(low, high, share, p <= 1 - level + 1e-12)
+    return Preference(share, low, high, p, len(means), first, tied, second, naive)
 
 
-def sign_flips(
-    means: Floats, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
-) -> tuple[float, float, float]:
-    """P of the test that the mean of ``means`` (n,) is 0, and the ends of its interval: `statistics.sign_flips`.
+def agreeing(low: float, high: float, share: float, detected: bool) -> tuple[float, float]:
+    """The interval ``low`` to ``high`` of a ``share``, on one side of one half if and only if a test detects that."""
+    if detected:
+        return (max(low, 0.5), high) if share > 0.5 else (low, min(high, 0.5))
+    return min(low, 0.5 - BEYOND), max(high, 0.5 + BEYOND)
 
-    If all means are equal, flips tell nothing of their spread, and the ends are those of `unanimous`.
+
+def bounded(means: Floats, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> tuple[float, float]:
+    """Ends of the interval of the mean of values (n,) that lie in [-1, 1], of which few may be seen (Gaffke 2005).
+
+    Each end is the quantile of the mean of the values and one more at that end of the range, under random weights that
+    are uniform on the simplex. Where all values are -1 or 1 this is the interval of Clopper and Pearson (1934). A value
+    that moves towards an end moves both ends there, so that the interval of 1 of 24 votes is never below that of none.
     """
-    p, low, high = statistics.sign_flips(means, level=level, resamples=resamples, seed=seed)
-    flips = min(2 ** len(means), resamples + 1)
-    if np.ptp(means) < 1e-12 and (1 - level) * flips > 1 - 1e-9:
-        low, high = unanimous(float(means[0]), len(means), (1 - level) / 2)
-    return p, low, high
+    weights, tail = _weights(len(means), resamples, seed), (1 - level) / 2
+    drawn = weights[:, :-1] @ means
+    low, high = np.quantile(drawn - weights[:, -1], tail), np.quantile(drawn + weights[:, -1], 1 - tail)
+    return max(-1.0, float(low)), min(1.0, float(high))
+
+
+@lru_cache(8)  # large, and the same for all criteria and pairs of a study
+def _weights(n: int, resamples: int, seed: int) -> Floats:
+    drawn = np.random.default_rng(seed).standard_exponential((resamples, n + 1))
+    return np.asarray(drawn / drawn.sum(1, keepdims=True))
+
+
+def least_p(items: int, tests: int) -> float:
+    """The smallest p of so many items after Holm's correction over so many tests: all of them say the same."""
+    return min(1.0, tests * 2.0 ** (1 - items))
 
 
 def unanimous(value: float, n: int, tail: float) -> tuple[float, float]:

@@ -27,6 +27,7 @@ from rlsum.evaluation.statistics import LEVEL
 
 # The test rejects too often with fewer (docs/concepts/studies.md#calibration).
 FEWEST_JUDGES, FEWEST_ITEMS = 5, 20
+NEARLY = 0.6  # mean vote in [-1, 1]: four of five votes agree
 
 
 @dataclass(frozen=True)
@@ -159,8 +160,20 @@ def random_judges(votes: ArrayLike, *, items: Ids | None = None, same: int = 0, 
         df, p = nan, 2.0 ** (1 - fewer) if mean else 1.0
     else:
         low, high, p, df = layout.interval(values, equal, level)
+        low, high = _towards_unanimous(low, high, mean, min(layout.items, layout.judges), (1 - level) / 2)
     low, high = ((1 + kept * float(np.clip(end, -1, 1))) / 2 for end in (low, high))
     return RandomJudges(share, low, high, p, *counts, spread, df)
+
+
+def _towards_unanimous(low: float, high: float, mean: float, n: int, tail: float) -> tuple[float, float]:
+    """The ends with those of `unanimous`, the more of them the more votes agree, from `NEARLY` on.
+
+    Where nearly all votes agree, the spread of judges cannot be seen, and one who dissents would make an interval of
+    Student's t much narrower than that of votes without dissent.
+    """
+    share = min(1.0, max(0.0, 2 * (abs(mean) - NEARLY) / (1 - NEARLY)))
+    ends = unanimous(mean, n, tail)
+    return min(low, share * ends[0] + (1 - share) * low), max(high, share * ends[1] + (1 - share) * high)
 
 
 def _cells(votes: Floats, items: Ids | None) -> tuple[Layout, Floats]:

@@ -6,25 +6,24 @@ Bradley and Terry with the same strengths, so these are consistent for it, too. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
-from scipy.stats import rankdata
 
+from human_eval.statistics.random_judges import Layout
 from human_eval.statistics.votes import Floats, Vote
 from human_eval.study import Pair
-from rlsum.evaluation.correlation import LEVEL, bootstrap_values, percentiles
+from rlsum.evaluation.statistics import LEVEL
 
-RESAMPLES = 1_000
-Strengths = Callable[[Floats], Floats]  # weights of the items (b, items) -> strengths (b, systems), NaN without a fit
 TOLERANCE = 1e-6  # sum of changes of strengths at convergence
 
 
 @dataclass(frozen=True)
 class Strength:
-    """A system's strength (mean over systems 0) with its interval, and the interval of its rank (1 = best).
+    """A system's strength (mean over systems 0) with its interval, and the ranks (1 = best) that the tests allow.
 
     ``strength``: a log-strength, or points of the scale of graded answers. ``share``: the expected share of comparisons
     won, averaged over the other systems; NaN of graded answers.
@@ -35,8 +34,8 @@ class Strength:
     low: float
     high: float
     share: float
-    rank_low: float
-    rank_high: float
+    rank_low: int
+    rank_high: int
 
 
 @dataclass(frozen=True)
@@ -57,68 +56,73 @@ def ranked(
     points: float = 0.0,
     *,
     same: Sequence[tuple[Pair, str]] = (),
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    better: Collection[Pair] = (),
+    level: float = LEVEL,
 ) -> SystemRanking:
     """Strengths of ``systems`` from votes on one criterion: `scheffe` of graded answers, which have ``points``, else
-    `bradley_terry`.
+    `strengths` of Bradley and Terry.
 
-    Each item counts once for each pair, as the mean of its votes, and the bootstrap resamples items. ``same``: unjudged
-    ties. The ranking is empty, with a reason, if no chain of comparisons joins all systems, or the model has no fit.
+    Each item counts once for each pair, as the mean of its votes. ``same``: unjudged ties. Intervals are simultaneous
+    for all systems, at ``level``, and take items and judges as random. ``better``: (better, worse) system of each
+    detected difference, which limits ranks. The ranking is empty, with a reason, if no chain of comparisons joins all
+    systems, or the model has no fit.
     """
-    wins = item_wins(votes, systems, same)
-    if reason := _refused(wins.sum(0), systems, points > 0):
+    wins = item_wins(votes, systems, same).sum(0)
+    if reason := _refused(wins, systems, points > 0):
         return SystemRanking(reason=reason, points=points)
-    fitted, value = scheffe(wins, points) if points else bradley_terry(wins)
-    if len(wins) < 2:
-        drawn, reason = np.full((1, len(systems)), np.nan), "no interval: one item"
-    else:
-        drawn = bootstrap_values(value, len(wins), resamples, seed)
-    ranks = np.where(np.isnan(drawn), np.nan, rankdata(-drawn, axis=1))
+    fitted = scheffe(wins, points) if points else strengths(wins)
+    halves, reason = _half_widths(votes, systems, fitted, wins, points, level)
     rows = []
     for index in np.argsort(-fitted, kind="stable"):
-        low, high, why = percentiles(drawn[:, index], LEVEL)
-        best, worst, _ = percentiles(ranks[:, index], LEVEL)
-        reason = reason or why
-        share = float(np.mean([1 / (1 + np.exp(other - fitted[index])) for other in np.delete(fitted, index)]))
-        share = np.nan if points else share
-        rows.append(Strength(systems[index], float(fitted[index]), low, high, share, best, worst))
+        name, value = systems[index], float(fitted[index])
+        share = float(np.mean([1 / (1 + np.exp(other - value)) for other in np.delete(fitted, index)]))
+        above, below = (sum(pair[side] == name for pair in set(better)) for side in (1, 0))
+        ends, ranks = (value - halves[index], value + halves[index]), (1 + above, len(systems) - below)
+        rows.append(Strength(name, value, *ends, np.nan if points else share, *ranks))
     return SystemRanking(tuple(rows), reason, points)
 
 
-def scheffe(wins: Floats, points: float) -> tuple[Floats, Strengths]:
-    """Main effects (systems,) in points from graded votes as `item_wins`, and under other weights (Scheffe 1952).
+def scheffe(wins: Floats, points: float) -> Floats:
+    """Main effects (systems,) in points from graded ``wins`` (i over j) (Scheffe 1952).
 
     The preference for j over i is ``s_j - s_i`` but for chance; the s with mean 0 are fitted by least squares.
     """
-    compared = wins + wins.swapaxes(1, 2)
-    ahead = points * (wins - wins.swapaxes(1, 2)).sum(2)  # of each system on each item
-    systems = wins.shape[1]
-
-    def effects(weights: Floats) -> Floats:
-        counts = np.tensordot(weights, compared, axes=1)
-        laplacian = counts.sum(2)[..., None] * np.eye(systems) - counts
-        connected = np.linalg.matrix_rank(laplacian) == systems - 1
-        fitted = (np.linalg.pinv(laplacian) @ (weights @ ahead)[..., None])[..., 0]
-        return np.where(connected[:, None], fitted, np.nan)
-
-    return effects(np.ones((1, len(wins))))[0], effects
+    return np.asarray(np.linalg.pinv(_laplacian(wins + wins.T)) @ (points * (wins - wins.T).sum(1)))
 
 
-def bradley_terry(wins: Floats) -> tuple[Floats, Strengths]:
-    """Maximum likelihood strengths (systems,) from `item_wins`, and under other weights (Bradley and Terry 1952).
+def _half_widths(
+    votes: Sequence[Vote], systems: Sequence[str], fitted: Floats, wins: Floats, points: float, level: float
+) -> tuple[Floats, str]:
+    """Half the width of the interval of each strength (systems,), or NaN and why there is none.
 
-    ``P(i beats j) = 1 / (1 + exp(s_j - s_i))``; a tie is half a win for each.
+    The influence of a judge's votes on an item: what they have beyond the fit, times the inverse of its curvature.
     """
-    fitted = strengths(wins.sum(0))
-    unknown = np.full(len(fitted), np.nan)
+    gaps = fitted[None] - fitted[:, None]  # of the second system, in columns, over the first
+    expected = gaps / points if points else np.tanh(gaps / 2)  # votes in [-1, 1]
+    slopes = np.full(gaps.shape, 1 / points) if points else (1 - expected**2) / 2
+    index = {system: number for number, system in enumerate(systems)}
+    judged = Counter((vote.item, vote.pair) for vote in votes)
+    cells: dict[tuple[str, str], Floats] = {}
+    for vote in votes:
+        first, second = (index[system] for system in vote.pair)
+        weight = 1 / judged[vote.item, vote.pair]
+        cell = cells.setdefault((vote.item, vote.judge), np.zeros(len(systems) + 1))
+        beyond = weight * (vote.preference - expected[first, second])
+        cell[[first, second, -1]] += -beyond, beyond, weight
+    _, item = np.unique([item for item, _ in cells], return_inverse=True)
+    _, judge = np.unique([judge for _, judge in cells], return_inverse=True)
+    scores = np.array(list(cells.values()))
+    weight = scores[:, -1] / scores[:, -1].sum()
+    layout = Layout(item, judge, weight)
+    if layout.refused:
+        return np.full(len(systems), np.nan), f"no interval: {layout.refused}"
+    influence = scores[:, :-1] @ np.linalg.pinv(_laplacian((wins + wins.T) * slopes)) / weight[:, None]
+    ends = [layout.interval(column, level=1 - (1 - level) / len(systems)) for column in influence.T]
+    return np.array([(high - low) / 2 for low, high, _, _ in ends]), ""
 
-    def value(weights: Floats) -> Floats:
-        drawn = np.tensordot(weights, wins, axes=1)
-        connected = (connected_components(won, connection="strong")[0] == 1 for won in drawn)
-        return np.stack([strengths(won, fitted) if fit else unknown for won, fit in zip(drawn, connected, strict=True)])
 
-    return fitted, value
+def _laplacian(edges: Floats) -> Floats:
+    return np.diag(edges.sum(1)) - edges
 
 
 def item_wins(votes: Sequence[Vote], systems: Sequence[str], same: Sequence[tuple[Pair, str]] = ()) -> Floats:
@@ -137,11 +141,13 @@ def item_wins(votes: Sequence[Vote], systems: Sequence[str], same: Sequence[tupl
     return wins
 
 
-def strengths(wins: Floats, start: Floats | None = None) -> Floats:
-    """Log-strengths (systems,) with mean 0 from ``wins`` (i beats j), a strongly connected graph."""
+def strengths(wins: Floats) -> Floats:
+    """Log-strengths (systems,) with mean 0 from ``wins`` (i beats j), a strongly connected graph, by maximum
+    likelihood (Bradley and Terry 1952): ``P(i beats j) = 1 / (1 + exp(s_j - s_i))``; a tie is half a win for each.
+    """
     from choix import ilsr_pairwise_dense
 
-    log_strengths = np.asarray(ilsr_pairwise_dense(wins, initial_params=start, max_iter=10_000, tol=TOLERANCE))
+    log_strengths = np.asarray(ilsr_pairwise_dense(wins, max_iter=10_000, tol=TOLERANCE))
     return log_strengths - log_strengths.mean()
 
 

@@ -12,14 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from human_eval.answers import BAD
+from human_eval.statistics.preference import bounded
 from human_eval.statistics.votes import Score, Votes
 from human_eval.study import Pair
-from rlsum.evaluation.statistics import RESAMPLES, Interval, bootstrap_interval
+from rlsum.evaluation.statistics import RESAMPLES
 
 
 @dataclass(frozen=True)
 class SystemScore:
-    """The mean value of a system, every item counting once, with the interval of resampled items; numbers of both."""
+    """The mean value of a system, every item counting once, with its 95% interval (`bounded`); numbers of both."""
 
     criterion: str
     system: str
@@ -37,9 +38,13 @@ def system_scores(
     groups: dict[tuple[str, str], dict[str, list[float]]] = {}
     for score in scores:
         groups.setdefault((score.criterion, score.system), {}).setdefault(score.item, []).append(score.value)
+    seen: dict[str, list[float]] = {}
+    for (criterion, _), items in groups.items():
+        seen.setdefault(criterion, []).extend(value for values in items.values() for value in values)
+    ends = {criterion: (min(values), max(values)) for criterion, values in seen.items()}
     criteria = dict.fromkeys(criterion for criterion, _ in groups)
     return tuple(
-        SystemScore(criterion, system, *_mean(groups[criterion, system], resamples, seed))
+        SystemScore(criterion, system, *_mean(groups[criterion, system], *ends[criterion], resamples, seed))
         for criterion in criteria
         for system in systems
         if (criterion, system) in groups
@@ -48,7 +53,7 @@ def system_scores(
 
 @dataclass(frozen=True)
 class BothBad:
-    """The share of answers that both texts are bad, every item counting once, with the interval of resampled items."""
+    """The share of answers that both texts are bad, every item counting once, with its 95% interval."""
 
     criterion: str
     pair: Pair
@@ -69,11 +74,15 @@ def both_bad(votes: Votes, *, resamples: int = RESAMPLES, seed: int = 0) -> tupl
             for vote in votes.of(criterion, pair):
                 items.setdefault(vote.item, []).append(vote.bad)
             if items:
-                rows.append(BothBad(criterion, pair, *_mean(items, resamples, seed)))
+                rows.append(BothBad(criterion, pair, *_mean(items, 0, 1, resamples, seed)))
     return tuple(rows)
 
 
-def _mean(items: dict[str, list[float]], resamples: int, seed: int) -> tuple[float, float, float, int, int]:
+def _mean(
+    items: dict[str, list[float]], least: float, most: float, resamples: int, seed: int
+) -> tuple[float, float, float, int, int]:
+    """Mean, interval and numbers of items and answers of values from ``least`` to ``most``."""
     means = np.array([np.mean(values) for _, values in sorted(items.items())])
-    interval: Interval = bootstrap_interval(means, resamples=resamples, seed=seed)
-    return interval.mean, interval.low, interval.high, len(means), sum(map(len, items.values()))
+    middle, half = (most + least) / 2, (most - least) / 2 or 1.0
+    low, high = (middle + half * end for end in bounded((means - middle) / half, resamples=resamples, seed=seed))
+    return float(means.mean()), low, high, len(means), sum(map(len, items.values()))

@@ -92,8 +92,8 @@ class Votes:
 
     ``kinds``: criterion -> kind of its answers, pairs if absent. ``scores``: what each text got, where answers say so.
     ``same``: (pair, item) with two equal texts, unjudged ties. ``notes``: what was left out, and why. ``naming``: tasks
-    in which a text names a system; None if the texts are unknown. ``training``: None without a training round.
-    ``marked``: the summaries with their errors of ``categories``; none if no errors are marked.
+    in which a text names systems, and these; None if the texts are unknown. ``training``: None without a training
+    round. ``marked``: the summaries with their errors of ``categories``; none if no errors are marked.
     """
 
     title: str
@@ -103,7 +103,7 @@ class Votes:
     checks: tuple[CheckResult, ...] = ()
     same: tuple[tuple[Pair, str], ...] = ()
     notes: tuple[str, ...] = ()
-    naming: tuple[str, ...] | None = None
+    naming: Mapping[str, Sequence[str]] | None = None
     training: TrainingCounts | None = None
     marked: tuple[MarkedText, ...] = ()
     categories: tuple[Category, ...] = ()

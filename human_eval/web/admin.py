@@ -110,7 +110,7 @@ class Admin:
         """Everyone who came, what to do with their submission and why."""
         self._site.visitor(request, "admin")
         rows = (await run_in_threadpool(self._values))["rows"]
-        text = csv_text([list(rows[0]) if rows else [], *(row.values() for row in rows)])
+        text = csv_text([list(rows[0]) if rows else [], *([*row.values()] for row in rows)])
         headers = {"content-disposition": 'attachment; filename="judges.csv"'}
         return Response(text, media_type="text/csv", headers=headers)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from votes import study_of, votes_of
 
-from human_eval.statistics.audit import judge_effects, length_effect, order_effect, share
+from human_eval.statistics.audit import copies, judge_effects, length_effect, order_effect, share
 
 
 def test_a_taste_for_the_left_is_found_and_favours_nobody():
@@ -51,3 +51,13 @@ def test_a_judge_alone_agrees_with_nobody():
     (only,) = judge_effects(votes, votes, "overall")
     assert np.isnan(only.agreement)
     assert np.isnan(only.without["a", "b"])
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_identical_answers_of_two_judges_are_named(copied):
+    tosses = np.random.default_rng(1).choice([-1, 0, 1], (20, 6))
+    if copied:
+        tosses[:, 5] = tosses[:, 2]
+    assert copies(study_of(votes_of(tosses))) == ([("judge2", "judge5", 20)] if copied else [])
+    agreed = np.repeat(np.random.default_rng(1).choice([-1, 1], (20, 1)), 6, axis=1)  # an easy study
+    assert copies(study_of(votes_of(agreed))) == []

@@ -59,6 +59,23 @@ def test_three_judges_and_two_summaries_are_summed_over_pairs():
     assert agreement(first[:1], ["made-up"], resamples=0)["alpha, categories"].reason == "no summary has two judges"
 
 
+def test_errors_are_claimed_in_order():
+    """The votes on errors, all errors, single kinds: three families claimed something in 9% of studies of noise."""
+    marked = [
+        text_of(f"j{(item + number) % 8}", "A:0-3:made-up" if system == "b" else "none", "one two", f"i{item}", system)
+        for item in range(30)
+        for number in range(3)
+        for system in PAIR
+        if system == "a" or item + number > 2
+    ]
+    for voted in (0.0, 0.2):
+        by_kind = {
+            row.category: row for row in errors(marked, KINDS, [PAIR], voted={PAIR: voted}, resamples=1).differences
+        }
+        assert by_kind[ALL].p_holm == max(by_kind[ALL].difference.p, voted)
+        assert by_kind["made-up"].p_holm == max(len(KINDS) * by_kind["made-up"].difference.p, by_kind[ALL].p_holm)
+
+
 def test_rates_and_differences_by_hand():
     texts = {"a": "one two three four", "b": "one two"}  # an error is 25 and 50 per 100 words
     marked = [
@@ -69,7 +86,7 @@ def test_rates_and_differences_by_hand():
         )
         for (system, text), marks in zip(texts.items(), by_system, strict=True)
     ]
-    found = errors(marked, KINDS, [PAIR], resamples=0)
+    found = errors(marked, KINDS, [PAIR], voted={PAIR: 0.0}, resamples=0)
     rates = {(row.system, row.category): (row.rate.value, row.share.value) for row in found.rates}
     assert rates["a", ALL] == (25, 0.5)
     assert rates["a", "made-up"] == (12.5, 0.5)

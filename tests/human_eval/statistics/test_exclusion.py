@@ -26,7 +26,7 @@ def test_rules_leave_out_whom_they_say_and_give_the_reason():
     ]
     votes = study_of(rows, checks=made)
     found = excluded(votes, ExclusionRules(min_seconds=2))
-    assert [(each.judge, each.votes) for each in found] == [("judge0", 4), ("judge3", 4), ("nobody", 0)]
+    assert [(each.judge, each.judgments) for each in found] == [("judge0", 4), ("judge3", 4), ("nobody", 0)]
     assert found[0].reason == "failed 2 of 3 checks"
     assert found[1].reason == "median time 1.5 s per task"
     assert excluded(votes, ExclusionRules(max_failed=1)) == ()

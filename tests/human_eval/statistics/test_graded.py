@@ -159,7 +159,7 @@ def test_scheffes_effects_are_least_squares():
     rows, pairs = [], [("a", "b"), ("a", "c"), ("b", "c")]
     for number, pair in enumerate(pairs[: 2 + 1]):
         rows += votes_of(np.sign(graded(7 + number, 2, seed=number)), pair=pair)
-    found = ranked(rows, list("abc"), 4.0, resamples=100)
+    found = ranked(rows, list("abc"), 4.0)
     design, seen = [], []
     for pair in pairs:
         for item in sorted({row.item for row in rows if row.pair == pair}):
@@ -167,7 +167,7 @@ def test_scheffes_effects_are_least_squares():
             seen.append(4 * np.mean([row.preference for row in rows if (row.pair, row.item) == (pair, item)]))
     oracle = np.linalg.lstsq(np.array(design, dtype=float), np.array(seen), rcond=None)[0]
     assert {row.system: row.strength for row in found.systems} == pytest.approx(dict(zip("abc", oracle, strict=True)))
-    assert all(row.low <= row.strength <= row.high for row in found.systems)
+    assert "no interval: 2 judges" in found.reason
     assert ranked(votes_of([[1.0]]) + votes_of([[1.0]], pair=("c", "d")), list("abcd"), 4.0).reason.startswith(
         "no chain"
     )

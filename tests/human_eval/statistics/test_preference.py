@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from human_eval.statistics.preference import item_interval, item_means, preference, sign_flips
-from rlsum.evaluation.statistics import Interval, paired_difference
+from human_eval.statistics.preference import bounded, item_interval, item_means, preference
+from rlsum.evaluation.statistics import Interval
 
 NAN = float("nan")
 matrices = st.lists(
@@ -89,11 +89,8 @@ def test_nothing_to_go_by():
     assert preference(np.zeros((3, 2))).p == 1
     one = preference(np.array([[1.0, 1.0]]))
     assert (one.share, one.p) == (1.0, 1.0)
-    assert np.isnan(one.low)
-    assert "no interval: 1 item" in one.reason
-    assert np.isnan(preference(np.ones((4, 1))).low)
-    assert preference(np.ones((5, 1))).low == pytest.approx(0.025 ** (1 / 5))
-    assert np.isnan(preference([[1.0], [1], [1], [1], [-1]]).low)  # five items cannot reject at 5%
+    assert (one.low, one.high) == pytest.approx((0.025, 1), abs=0.005)  # one item excludes nothing
+    assert preference([[1.0], [1], [1], [1], [-1]]).low < 0.5
 
 
 @settings(max_examples=60, deadline=None)
@@ -101,15 +98,38 @@ def test_nothing_to_go_by():
 def test_an_interval_contains_one_half_if_and_only_if_the_test_does_not_reject(votes, level):
     found = preference(votes, level=level, resamples=150)  # all flips of up to seven items, random ones of eight
     if not np.isnan(found.low):
-        assert (found.p <= 1 - level + 1e-12) == (found.low > 0.5 or found.high < 0.5)
+        assert (found.p <= 1 - level + 1e-12) == (found.low >= 0.5 or found.high <= 0.5)
 
 
-def test_the_interval_holds_the_shares_that_are_not_rejected():
-    means = np.random.default_rng(0).normal(0.1, 0.4, 9)
-    _, low, high = sign_flips(means, level=0.9)
-    for end, outwards in ((low, -1e-9), (high, 1e-9)):
-        inside, outside = (paired_difference(means, np.full(9, end + step))[1] for step in (-outwards, outwards))
-        assert outside <= 0.1 < inside
+@pytest.mark.parametrize(("second", "n"), [(0, 8), (3, 24), (24, 24), (12, 30)])
+def test_of_single_votes_the_interval_is_that_of_clopper_and_pearson(second, n):
+    votes = np.repeat([1.0, -1.0], (second, n - second))
+    exact = binomtest(second, n).proportion_ci(0.95, method="exact")
+    low, high = ((1 + end) / 2 for end in bounded(votes, resamples=40_000))
+    assert (low, high) == pytest.approx((exact.low, exact.high), abs=0.01)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([-1.0, -1 / 3, 0.0, 1 / 3, 1.0]), min_size=2, max_size=30), st.randoms())
+def test_a_vote_for_a_system_moves_both_ends_towards_it(votes, random):
+    """Of 24 votes, none had 0 to 34.5% and one had 0 to 16.7%."""
+    place = random.randrange(len(votes))
+    more = [1.0 if number == place else vote for number, vote in enumerate(votes)]
+    before, after = (bounded(np.array(given), resamples=500) for given in (votes, more))
+    assert after[0] >= before[0] - 1e-12
+    assert after[1] >= before[1] - 1e-12
+
+
+@pytest.mark.parametrize(("items", "judges"), [(10, 3), (24, 1), (30, 3)])
+def test_an_interval_does_not_narrow_when_one_judge_dissents(items, judges):
+    """30 of 30 votes had 71 to 100%, and 29.5 of 30 had 94 to 98%."""
+    votes = np.ones((items, judges))
+    widths = []
+    for dissent in (1.0, 0.0, -1.0):
+        votes[0, 0] = dissent
+        found = preference(votes)
+        widths.append(found.high - found.low)
+    assert widths == sorted(widths)
 
 
 def test_wrong_votes_are_refused():
@@ -137,15 +157,19 @@ def test_few_items_get_an_interval_like_students():
     assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.12)
 
 
-def flipped(means, *, resamples):
-    """The interval of the sign flips, as `item_interval` gives its own."""
-    _, low, high = sign_flips(means, resamples=resamples)
-    return Interval(float(means.mean()), low, high, len(means))
+def of_votes(means, *, resamples):
+    """The interval of `bounded`, as `item_interval` gives its own."""
+    return Interval(float(means.mean()), *bounded(means, resamples=resamples), len(means))
 
 
-@pytest.mark.parametrize("interval", [item_interval, flipped])
-@pytest.mark.parametrize(("items", "share"), [(10, 0.5), (10, 0.6), (30, 0.6), (30, 0.8)])
-def test_the_interval_keeps_its_level(items, share, interval):
+@pytest.mark.parametrize(
+    ("interval", "items", "share"),
+    [
+        *product([item_interval], (10, 30), (0.6, 0.8)),
+        *product([of_votes], (10, 30), (0.5, 0.6, 0.8, 0.95)),  # of 95%, no interval of resampled items
+    ],
+)
+def test_the_interval_keeps_its_level(interval, items, share):
     from human_eval.planning.simulation import Assumptions, draw_votes
 
     votes = draw_votes(Assumptions(share, 0.1, 0.3), items, 3, 300, np.random.default_rng(1))

@@ -110,7 +110,7 @@ def test_texts_that_name_a_system_are_on_the_card():
     ]
     study = replace(study, tasks=tuple(named))
     votes = unblind(study, key, judged(study, key, for_system(key.systems[1])))
-    assert votes.naming == (named[2].id,)
+    assert votes.naming == {named[2].id: [key.systems[0]]}
     found = analyse(votes, AnalysisSettings(rules=ExclusionRules(max_failed=1), resamples=50))
     assert any("blinding" in line and named[2].id in line for line in warnings(found))
     assert not any("names a system" in line for line in material(found))
