@@ -14,13 +14,13 @@ from rich.console import Console
 
 from human_eval.cli.arguments import StudyFolder
 from human_eval.statistics.exclusion import ExclusionRules
-from rlsum.cli.options import Overwrite, expanded
+from rlsum.cli.options import JUDGMENTS, Overwrite, expanded
 from rlsum.errors import UserError
 from rlsum.files import check_folder
 from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
-    from human_eval.statistics.analysis import AnalysisSettings
+    from human_eval.statistics.analysis import Analysis, AnalysisSettings
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def analyse(
 
     rlsum human-eval analyse study judgments.jsonl --key ~/key.json --plan plan.json --scores scored.jsonl -o verdict
     """
-    from human_eval.report.card import FILES, summary, write_card
+    from human_eval.report.card import FILES
     from human_eval.statistics.analysis import analyse
     from human_eval.statistics.metrics import read_scores
     from human_eval.statistics.unblind import read_votes
@@ -78,7 +78,36 @@ def analyse(
     given = [name for name in names if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"]
     settings = _settings(how, rules, given)
     votes = read_votes(study, judgments, how.key or study)
-    analysis = analyse(votes, settings, read_scores(how.scores, votes.systems) if how.scores else None)
+    _write(analyse(votes, settings, read_scores(how.scores, votes.systems) if how.scores else None), out)
+
+
+def import_judgments(
+    data: Annotated[str, typer.Argument(metavar="DATA", help=JUDGMENTS)],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the verdict in all formats.")],
+    primary: Annotated[str | None, typer.Option(help="Criterion fixed beforehand; default: none, one family.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and p-values.")] = 0,
+    overwrite: Overwrite = False,
+) -> None:
+    """Analyse judgments that people made elsewhere, such as public data, as `analyse` does those of a study.
+
+    Each judge who scored two texts of an input prefers the one with the higher score. Judges must be named.
+
+    **Examples**
+
+    rlsum human-eval import-judgments zhang2023:zhang2023_pairwise.json.gz -o verdict --primary overall
+    """
+    from human_eval.report.card import FILES
+    from human_eval.statistics.analysis import AnalysisSettings, analyse
+    from human_eval.statistics.imported import votes_of
+    from rlsum.judgments.registry import load
+
+    check_folder("out", out, FILES, overwrite)
+    _write(analyse(votes_of(load(data)), AnalysisSettings(primary, seed=seed)), out)
+
+
+def _write(analysis: Analysis, out: Path) -> None:
+    from human_eval.report.card import summary, write_card
+
     write_card(analysis, out)
     show(summary(analysis), Console())
     typer.echo(f"{out}: verdict.html, and the verdict as Markdown, LaTeX, CSV, JSON and PNG")

@@ -6,12 +6,12 @@ import typer
 
 from rlsum.cli.usage import Group
 
-TOGETHER = {"links": "serve", "revoke": "serve"}  # commands in the file of another one
+TOGETHER = {"links": "serve", "revoke": "serve", "import-judgments": "analyse"}  # commands in the file of another one
 COMMANDS = {
     name: f"human_eval.cli.{TOGETHER.get(name, name)}"
     for name in (
         *("plan", "build", "serve", "links", "revoke", "backup"),
-        *("booklets", "judges", "export", "collect", "analyse"),
+        *("booklets", "judges", "export", "collect", "analyse", "import-judgments"),
     )
 }
 

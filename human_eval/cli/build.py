@@ -32,6 +32,7 @@ from human_eval.enrolment import read_consent, read_questions
 from human_eval.files import TASKS, check_destinations, save
 from human_eval.formatting import counted, spread
 from human_eval.interface import read_interface, untranslated
+from human_eval.minutes import minutes
 from human_eval.parsing import read_text
 from human_eval.study import TASK_KINDS, Criterion, Enrolment, Study, StudyError, StudyKey
 from human_eval.training import read_training
@@ -254,7 +255,8 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
     typer.echo(
         f"{out}: {counted(len(study.tasks), 'task')}, including {counted(len(study.tasks) - len(judged), 'check')}, in "
         f"{counted(len(sizes), 'booklet')} of {spread(sizes, 'task')}, on {counted(len(study.articles), 'article')}"
-        f"{f' ({spare:,} only in checks)' if spare else ''}; each judge gets one booklet"
+        f"{f' ({spare:,} only in checks)' if spare else ''}; each judge gets one booklet, of about "
+        f"{max(minutes(study, booklet) for booklet in study.booklets)} minutes, as the first page says"
     )
     typer.echo(f"{key_path}: the key, which only `rlsum human-eval analyse` needs; keep it secret")
 

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from human_eval.answers import PAIR
 from human_eval.formatting import counted, percentage
+from human_eval.minutes import A_TASK
 from human_eval.statistics.exclusion import ExclusionRules
 from rlsum.cli.options import Overwrite, expanded
 from rlsum.errors import UserError
@@ -68,8 +69,8 @@ class Planning:
     """share of people who begin and do not finish, or fail a training round"""
     excluded: float = 0.0
     """share of people who finish and whom the rules will exclude"""
-    minutes: float = 3.0
-    """minutes of a task: an article, two summaries and the answers"""
+    minutes: float = A_TASK
+    """minutes of a task: an article, two summaries and the answers; `build` prints those of your texts"""
     checks: int = 5
     """checks for each person, as in `build`"""
     pay: float | None = None

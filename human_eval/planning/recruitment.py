@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 
 from human_eval.formatting import counted, percentage
+from human_eval.minutes import A_TASK
 from human_eval.planning.ranges import check_ranges
 from rlsum.errors import UserError
 
@@ -25,7 +26,7 @@ class Effort:
 
     attrition: float = 0.0
     excluded: float = 0.0
-    minutes: float = 3.0
+    minutes: float = A_TASK
     checks: int = 5
     pay: float | None = None
     fee: float = 0.0

@@ -35,6 +35,7 @@ from rlsum.evaluation.agreement import Agreement
 from rlsum.evaluation.statistics import LEVEL, RESAMPLES, holm
 
 ALPHA = 0.05
+MOST = 2 / 3  # of a difference that remains without a judge who does not decide it
 FEWER = 1_999  # sign flips without each judge in turn
 About = Literal["judges like these", "these judges"]
 LIKE_THESE, THESE = get_args(About)
@@ -163,10 +164,10 @@ class Analysis:
     errors: Errors | None = None
 
     def depends_on(self, outcome: Outcome) -> list[str]:
-        """The judges without any one of whom the difference of an outcome is not detected."""
-        alpha, place = self.settings.alpha, self.outcomes.index(outcome)
+        """The judges each of whom alone `decides` an outcome."""
+        place = self.outcomes.index(outcome)
         others = [(judge, rows[place]) for judge, rows in self.without.items() if judge]
-        return [judge for judge, row in others if row.preferred(alpha) != outcome.preferred(alpha)]
+        return [judge for judge, row in others if decides(outcome, row, self.settings.alpha)]
 
     @property
     def kept(self) -> Votes:
@@ -231,7 +232,7 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
         metrics={criterion: metric_agreements(rows, scores, **draws) for criterion, rows in asked.items()},
         leads={criterion: length_lead(rows, **draws) for criterion, rows in asked.items()},
         controls={
-            (criterion, pair): controls(kept, criterion, pair, scores, settings)
+            (criterion, pair): controls(kept, criterion, pair, scores)
             for criterion, pair in product(asked, votes.pairs)
             if scores
         },
@@ -239,6 +240,16 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
         bad=both_bad(kept, **draws),
         errors=errors(kept.marked, votes.categories, votes.pairs, voted=voted, seed=settings.seed) if voted else None,
     )
+
+
+def decides(outcome: Outcome, without: Outcome, alpha: float) -> bool:
+    """Whether a judge decides the outcome, given that without this judge: then no difference is detected, and it is
+    less than `MOST` as large, so that not only judgments are fewer.
+    """
+    if outcome.preferred(alpha) in (None, without.preferred(alpha)):
+        return False
+    lead = without.half.share - 0.5
+    return not lead * np.sign(outcome.half.share - 0.5) > MOST * abs(outcome.half.share - 0.5)
 
 
 def _without(votes: Votes, settings: AnalysisSettings, unchecked: Sequence[str]) -> dict[str, tuple[Outcome, ...]]:
@@ -313,9 +324,7 @@ def _verdicts(
     return verdicts
 
 
-def controls(
-    votes: Votes, criterion: str, pair: Pair, scores: MetricScores, settings: AnalysisSettings
-) -> dict[str, ControlVariate]:
+def controls(votes: Votes, criterion: str, pair: Pair, scores: MetricScores) -> dict[str, ControlVariate]:
     """Metric -> the preference on one criterion and pair with that metric as control variate."""
     judged = matrix(votes.of(criterion, pair))
     same = sorted({item for tied, item in votes.same if tied == pair})
@@ -325,5 +334,5 @@ def controls(
     for metric, by_system in scores.items():
         others = [item for item in scored_items(by_system, pair) if item not in set(items)]
         differences = (difference(by_system, pair, some) for some in (items, others))
-        estimates[metric] = control_variate(means, *differences, resamples=settings.resamples, seed=settings.seed)
+        estimates[metric] = control_variate(means, *differences)
     return estimates

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import pearsonr
+from scipy.stats import pearsonr, t
 
-from human_eval.statistics.preference import FEWEST, item_interval
 from human_eval.statistics.votes import Floats
-from rlsum.evaluation.statistics import LEVEL, RESAMPLES, bootstrap_interval
+from rlsum.evaluation.statistics import LEVEL
+
+FEWEST = 5  # items needed for an interval
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,7 @@ class ControlVariate:
     reason: str = ""
 
 
-def control_variate(
-    means: ArrayLike, judged: ArrayLike, others: ArrayLike, *, resamples: int = RESAMPLES, seed: int = 0
-) -> ControlVariate:
+def control_variate(means: ArrayLike, judged: ArrayLike, others: ArrayLike) -> ControlVariate:
     """The mean of ``means`` (n,), item preferences in [-1, 1], with a metric as control variate, as a share in [0, 1].
 
     ``judged`` (n,) and ``others`` (m,): the metric's score of the second system minus that of the first, on the judged
@@ -51,8 +50,8 @@ def control_variate(
 
     ``mean(means - b_i (judged - mean(others)))`` with the slope ``b_i`` fitted on all judged items but i, which makes
     the estimate exactly unbiased. The slope is m / (n + m) of the least squares one, because the mean of all items is
-    itself estimated from n + m items. The interval combines that of the corrected items with that of the others' mean
-    (Zou and Donner 2008).
+    itself estimated from n + m items. The 95% interval is Student's, with the variance of the corrected items and that
+    of the others' mean.
     Raises ValueError for vectors of unequal length.
     """
     means, judged, others = (np.asarray(numbers, dtype=np.float64) for numbers in (means, judged, others))
@@ -60,21 +59,19 @@ def control_variate(
         raise ValueError(f"means has {len(means)} items and judged {len(judged)}; pair them first")
     undefined = int(np.isnan(judged).sum() + np.isnan(others).sum())
     counts = (len(judged), len(others), undefined)
-    if reason := _undefined(judged, others):
+    if reason := _undefined(means, judged, others):
         return ControlVariate(np.nan, np.nan, np.nan, np.nan, np.nan, np.nan, *counts, reason)
     centre = np.nanmean(np.concatenate([judged, others]))
     judged, others = (np.where(np.isnan(numbers), 0.0, numbers - centre) for numbers in (judged, others))
-    correlation, p = (np.nan, np.nan) if np.ptp(means) == 0 else map(float, pearsonr(means, judged))
+    correlation, p = map(float, pearsonr(means, judged))
     kept = len(others) / (len(judged) + len(others))
     slopes = kept * slopes_without(means, judged)
     corrected = means - slopes * (judged - others.mean())
-    plain = item_interval(means, resamples=resamples, seed=seed)
-    estimate = item_interval(corrected, resamples=resamples, seed=seed)
-    of_others = bootstrap_interval(others, level=LEVEL, resamples=min(resamples, 1_000), seed=seed + 1)
-    halfwidth = (of_others.high - of_others.low) / 2 if len(others) > 1 else 0.0
-    mean, slack = estimate.mean, abs(float(slopes.mean())) * halfwidth
-    low, high = (mean - np.hypot(mean - estimate.low, slack), mean + np.hypot(estimate.high - mean, slack))
-    width = float((high - low) / (plain.high - plain.low))
+    slack = slopes.mean() ** 2 * others.var(ddof=1) / len(others) if len(others) > 1 else 0.0
+    deviation = np.sqrt(corrected.var(ddof=1) / len(means) + slack)
+    width = float(deviation / np.sqrt(means.var(ddof=1) / len(means)))
+    mean, half = corrected.mean(), t.isf((1 - LEVEL) / 2, len(means) - 1) * deviation
+    low, high = max(-1.0, mean - half), min(1.0, mean + half)
     share, low, high = (float((1 + end) / 2) for end in (mean, low, high))
     return ControlVariate(share, low, high, width, correlation, p, *counts)
 
@@ -88,9 +85,11 @@ def slopes_without(means: Floats, judged: Floats) -> Floats:
     return np.divide(product - x * y / n, spread, out=np.zeros(len(means)), where=spread > 1e-12 * (judged**2).sum())
 
 
-def _undefined(judged: Floats, others: Floats) -> str:
+def _undefined(means: Floats, judged: Floats, others: Floats) -> str:
     if len(judged) < FEWEST:
         return f"fewer than {FEWEST} judged items"
+    if np.ptp(means) < 1e-12:
+        return "all items have the same mean vote: no metric can explain any difference"
     if not (~np.isnan(others)).any():
         return "the metric scores only judged items; score the whole test set"
     if (~np.isnan(judged)).sum() < FEWEST:

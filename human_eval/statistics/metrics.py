@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from human_eval.statistics.preference import Preference, item_interval, item_means, preference
+from human_eval.statistics.preference import Preference, bounded, item_means, preference
 from human_eval.statistics.votes import Floats, Vote, VoteMatrix, matrix
 from human_eval.study import Pair
 from rlsum.errors import RecordError
@@ -130,9 +130,9 @@ def length_lead(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int 
     means = item_means(ahead, judged.items)
     if not len(means):
         return Lead(math.nan, math.nan, math.nan, math.nan, 0)
-    interval = item_interval(means, resamples=resamples, seed=seed)
+    low, high = bounded(means, resamples=resamples, seed=seed)
     _, p = paired_difference(means, np.zeros(len(means)), resamples=resamples, seed=seed)
-    return Lead(interval.mean, interval.low, interval.high, p, len(means))
+    return Lead(float(means.mean()), low, high, p, len(means))
 
 
 def choice_of_others(judged: VoteMatrix) -> Floats:

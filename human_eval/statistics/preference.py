@@ -14,16 +14,15 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binomtest, norm, t
+from scipy.stats import binomtest
 
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation import statistics
 from rlsum.evaluation.rows import Ids, numbered
-from rlsum.evaluation.statistics import LEVEL, RESAMPLES, Interval, bootstrap_interval
+from rlsum.evaluation.statistics import LEVEL, RESAMPLES
 
 Ties = Literal["half", "dropped"]
 
-FEWEST = 5  # items needed for the interval of resampled items
 BEYOND = 1e-9  # by which an interval passes one half that the test does not exclude
 
 
@@ -63,7 +62,7 @@ def preference(
     ``items`` (comparisons,): the item of each row; default: every row is an item. ``same``: number of further items
     with equal texts, which count as ties. ``ties="dropped"`` drops votes for neither and these items.
     ``low`` and ``high`` are the interval of ``level``: `bounded`, made to agree with ``p`` where the two differ.
-    Raises ValueError for values beyond -1 and 1, and as `bootstrap_interval` does.
+    Raises ValueError for values beyond -1 and 1.
     """
     votes = _votes(votes)
     given = votes[~np.isnan(votes)]
@@ -135,28 +134,6 @@ def item_means(votes: Floats, items: Ids | None = None, same: int = 0) -> Floats
     counts = np.bincount(unit, given.sum(1), units)
     sums = np.bincount(unit, np.where(given, votes, 0.0).sum(1), units)
     return np.concatenate([sums[counts > 0] / counts[counts > 0], np.zeros(same)])
-
-
-def item_interval(means: Floats, *, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
-    """95% bootstrap interval of the mean of ``means`` (n,) in [-1, 1] that keeps its level for few items.
-
-    For estimates whose items are not exchangeable in sign, such as those with a control variate.
-
-    Percentiles are expanded by the ratio of Student's t to the normal quantile and by sqrt(n / (n - 1)), since plain
-    percentiles are too narrow (Hesterberg 2015, section 3.3). If all means are equal, the bootstrap interval would have
-    no width; its ends are then the means under which n equal items have probability 2.5%, with the other
-    items at -1 or 1 (Clopper and Pearson 1934). NaN ends below five items.
-    """
-    n = len(means)
-    if n < FEWEST:
-        return Interval(float(means.mean()), float("nan"), float("nan"), n)
-    tail = (1 - LEVEL) / 2
-    if np.ptp(means) < 1e-12:
-        kept = tail ** (1 / n)
-        value = float(means[0])
-        return Interval(value, value * kept - (1 - kept), value * kept + (1 - kept), n)
-    wider = float(1 - 2 * norm.cdf(np.sqrt(n / (n - 1)) * t.ppf(tail, n - 1)))
-    return bootstrap_interval(means, level=wider, resamples=resamples, seed=seed)
 
 
 def _votes(votes: ArrayLike) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 
 from starlette.concurrency import run_in_threadpool
@@ -16,16 +16,13 @@ from starlette.routing import Route
 from human_eval.collection.people import Barred
 from human_eval.collection.store import Conflict, JudgeProgress, Refused
 from human_eval.enrolment import is_screened_out, problem
-from human_eval.marks import length
-from human_eval.study import Enrolment, Study, Task
+from human_eval.minutes import minutes
+from human_eval.study import Enrolment
 from human_eval.web.access import NAME, NoAccess, Visitor
 from human_eval.web.item import ItemForm, ItemPage
 from human_eval.web.practice import PracticePages
 from human_eval.web.site import Site, fields, message, page
 
-WORDS_A_MINUTE = 238  # silent reading of English non-fiction, the mean over adults (Brysbaert 2019)
-SECONDS_A_QUESTION = 10  # assumed
-SECONDS_TO_MARK = 60  # the errors of the summaries of a task; assumed
 PARTICIPANT = {"PROLIFIC_PID": re.compile("[0-9a-f]{24}"), "participant": NAME}  # parameters that name who comes
 PANEL = ("SESSION_ID", "STUDY_ID")  # parameters of Prolific, needed to approve or reject
 WAIT = (
@@ -265,19 +262,6 @@ class Judging:
         heading = "Change comparison {n} of {total}" if revision else "Comparison {n} of {total}"
         heading = self._words(heading, n=number, total=total)
         return self._items.page("item", visitor, task, revision, form, heading, done, total)
-
-
-def minutes(study: Study, tasks: Sequence[Task]) -> int:
-    """Minutes to read the articles and summaries of ``tasks`` once and to answer; rounded up to 5, or to 1 below 10.
-
-    Chinese and Japanese characters count as words. The estimate is too low for other scripts without spaces.
-    """
-    words = sum(length(text) for task in tasks for text in (study.articles[task.item], *task.texts))
-    choices = sum(len(asked.kind.parts(len(task.texts))) for task in tasks for asked in study.criteria)
-    seconds = choices * SECONDS_A_QUESTION + (len(tasks) * SECONDS_TO_MARK if study.marking else 0)
-    exact = words / WORDS_A_MINUTE + seconds / 60
-    step = 5 if exact > 10 else 1
-    return max(1, step * math.ceil(exact / step))
 
 
 def device(agent: str) -> str:

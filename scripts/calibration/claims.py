@@ -19,7 +19,7 @@ from numpy.random import Generator
 from calibration.preference import print_table
 from human_eval.answers import KINDS, LETTERS
 from human_eval.marks import CATEGORIES, Mark
-from human_eval.statistics.analysis import AnalysisSettings, outcomes
+from human_eval.statistics.analysis import AnalysisSettings, decides, outcomes
 from human_eval.statistics.errors import errors
 from human_eval.statistics.ranking import ranked
 from human_eval.statistics.votes import MarkedText, Vote, Votes
@@ -59,7 +59,8 @@ def claims(votes: Votes, settings: AnalysisSettings) -> set[str]:
     kept = [row.preferred(ALPHA) for row in found]
     for judge in votes.judges if any(kept) else ():
         without = outcomes(votes.without([judge]), settings)
-        kept = [one if one == row.preferred(ALPHA) else None for one, row in zip(kept, without, strict=True)]
+        rows = zip(kept, found, without, strict=True)
+        kept = [None if decides(row, other, ALPHA) else one for one, row, other in rows]
     others = [row.preferred_by_others(ALPHA) for row, one in zip(found, kept, strict=True) if one]
     made = {"these judges"} if any(kept) else set()
     made |= {"judges like these"} if any(others) else set()

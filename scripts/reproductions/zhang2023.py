@@ -12,15 +12,15 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 from rich.console import Console
 
 from human_eval.report.card import summary, write_card
 from human_eval.report.tables import all_tables
 from human_eval.statistics.analysis import Analysis, AnalysisSettings, analyse
+from human_eval.statistics.imported import votes_of
 from human_eval.statistics.random_judges import random_judges
-from human_eval.statistics.votes import Vote, Votes, matrix
-from rlsum.judgments.public.pairwise import WRITER, zhang2023
+from human_eval.statistics.votes import matrix
+from rlsum.judgments.public.pairwise import zhang2023
 from rlsum.pages.table import Cell, Table, p_text
 from rlsum.pages.terminal import show
 
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("-o", "--out", type=Path, required=True, help="folder of the verdict card")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    found = analyse(read_votes(options.judgments), AnalysisSettings("overall", seed=options.seed))
+    found = analyse(votes_of(zhang2023(options.judgments)), AnalysisSettings("overall", seed=options.seed))
     write_card(found, options.out)
     show([*summary(found), *all_tables(found), length_table(found)], Console(width=120))
 
@@ -48,28 +48,3 @@ def length_table(analysis: Analysis) -> Table:
         share = Cell(f"{100 * found.share:.1f}", f"{100 * found.low:.1f} to {100 * found.high:.1f}")
         rows.append((Cell(criterion), share, Cell(p_text(found.p)), Cell(f"{found.spread:.3f}")))
     return Table("Judges like these", ("criterion", "longer text chosen, %", "p", "spread of judges"), tuple(rows))
-
-
-def read_votes(path: Path) -> Votes:
-    """The votes, the writer being the second system."""
-    rows = zhang2023(path).rows
-    texts = {(row.id, row.system): row for row in rows}
-    model = next(row.system for row in rows if row.system != WRITER)
-    votes = [
-        Vote(
-            criterion=criterion,
-            pair=(model, WRITER),
-            item=row.id.split("/")[0],
-            comparison=row.id,
-            judge=judge,
-            task=f"{row.id}/{judge}",
-            preference=round(2 * won - 1),
-            longer=int(np.sign(len(row.candidate.split()) - len(texts[row.id, model].candidate.split()))),
-        )
-        for row in rows
-        if row.system == WRITER
-        for criterion, scores in row.raw_scores.items()
-        for judge, won in zip(row.judges, scores, strict=True)
-        if won is not None
-    ]
-    return Votes("Zhang et al. 2023", ("informative", "overall"), ((model, WRITER),), tuple(votes))

@@ -85,7 +85,16 @@ form.addEventListener("change", (event) => {
   keepDraft();
 });
 form.addEventListener("input", keepDraft);
+form.noValidate = true; // the browser's own message would cover the next question
 form.addEventListener("submit", (event) => {
+  const open = questions.findIndex((question) => !isAnswered(question));
+  if (open >= 0) {
+    event.preventDefault();
+    questions.forEach((question) => question.toggleAttribute("aria-invalid", !isAnswered(question)));
+    go(open);
+    questions[open].scrollIntoView({ block: "center" });
+    return;
+  }
   if (form.dataset.sent) event.preventDefault(); // the server ignores a repeated post too
   form.dataset.sent = "yes";
 });
@@ -131,7 +140,8 @@ function show(index) {
   shown = (index + marks.length) % marks.length;
   marks[shown].classList.add("here");
   const top = marks[shown].getBoundingClientRect().top - text.getBoundingClientRect().top;
-  text.scrollTop += top - text.clientHeight / 3; // scrolls the article, not the page
+  if (text.scrollHeight > text.clientHeight) text.scrollTop += top - text.clientHeight / 3; // the article, not the page
+  else marks[shown].scrollIntoView({ block: "center" });
   $("search-count").textContent = `${shown + 1} / ${marks.length}${marks.length === LIMIT ? "+" : ""}`;
 }
 

@@ -10,9 +10,10 @@ from human_eval.criteria import MARKING
 from human_eval.exports.booklets import page as offline_page
 from human_eval.exports.platforms import mturk
 from human_eval.interface import read_interface
+from human_eval.minutes import minutes
 from human_eval.study import AboutJudge, Criterion, Enrolment
 from human_eval.web.access import FORM_LIFE
-from human_eval.web.judging import device, minutes
+from human_eval.web.judging import device
 
 
 @pytest.fixture

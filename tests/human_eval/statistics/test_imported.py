@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.imported import votes_of
+from rlsum.errors import UserError
+from rlsum.judgments.collection import Judgments
+from rlsum.judgments.records import Judgment
+
+
+def judged(name, system, scores, judges=("ann", "bo"), source=""):
+    text = f"{system} wrote this of {name}" + " at length" * (system == "b")
+    return Judgment(name, system, text, (), source, "", {}, {"overall": scores}, judges)
+
+
+def test_a_judge_prefers_the_text_with_the_higher_score():
+    rows = [
+        judged("x", "a", (3.0, 1.0)), judged("x", "b", (1.0, 1.0)),
+        judged("y", "b", (80.0, None), ("bo", "cy")), judged("y", "a", (20.0, 50.0), ("bo", "cy")),
+    ]  # fmt: skip
+    votes = votes_of(Judgments("mine", tuple(rows)))
+    assert [(row.item, row.judge, row.preference, row.longer) for row in votes.rows] == [
+        ("x", "ann", -1, 1),
+        ("x", "bo", 0, 1),
+        ("y", "bo", 1, 1),
+    ]
+    assert (votes.pairs, votes.criteria) == ((("a", "b"),), ("overall",))
+    assert analyse(votes, AnalysisSettings(resamples=50)).outcomes[0].half.items == 2
+
+
+def test_inputs_of_one_source_are_one_item():
+    rows = [judged(name, system, (1.0, 2.0), source="The article.") for name in "xy" for system in "ab"]
+    assert {row.item for row in votes_of(Judgments("mine", tuple(rows))).rows} == {"The article."}
+
+
+def test_judgments_without_judges_are_refused():
+    rows = (judged("y", "a", (1.0,), ("ann",)),)
+    with pytest.raises(UserError, match="no judge, by name, scored two texts"):
+        votes_of(Judgments("mine", rows))
