@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from human_eval.formatting import counted, percentage, versus
+from human_eval.formatting import counted, percentage
 from human_eval.planning.plan import StudyPlan
 from human_eval.planning.preregistration import needed
 from human_eval.statistics.analysis import Analysis
@@ -14,7 +14,7 @@ from rlsum.pages.pictures.drawing import COLOURS, INKS, Mode, Picture, drawn, sh
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-VOTES = "votes for the second system, %"
+VOTES = "votes for the system on the right, %"
 LINES = ("-", "--", ":")  # for more curves than colours
 
 
@@ -26,26 +26,27 @@ def preferences_picture(analysis: Analysis) -> Picture:
     def draw(figure: Figure, mode: Mode) -> None:
         axes = figure.add_subplot()
         axes.axvline(50, color=INKS[mode], linewidth=0.8, linestyle="--")
-        labels = []
         for y, outcome in enumerate(outcomes):
-            half, (first, second) = outcome.half, outcome.pair
+            half, sides = outcome.half, [short_name(system, 16) for system in outcome.pair]
             colour = COLOURS[6] if outcome.preferred(alpha) is None else COLOURS[0 if half.share > 0.5 else 1]
             low, high = outcome.these.low, outcome.these.high
             if not math.isnan(low):
                 axes.plot([100 * low, 100 * high], [y, y], color=colour, linewidth=2.5)
             axes.plot(100 * half.share, y, "o", color=colour, markersize=7)
-            labels.append(f"{outcome.criterion}\n{versus((short_name(first), short_name(second)))}")
-        axes.set_yticks(range(len(outcomes)), labels)
-        label = f"{VOTES}; of graded answers, 0 and 100 are the largest differences" if graded else VOTES
-        axes.set(xlim=(0, 100), ylim=(-0.6, len(outcomes) - 0.4), xlabel=label)
+            for x, text, align in ((0, sides[0], "left"), (50, outcome.criterion, "center"), (100, sides[1], "right")):
+                weight = "bold" if x == 50 else "normal"
+                axes.text(x, y + 0.32, text, ha=align, va="center", fontsize=8, fontweight=weight)
+        axes.set_yticks([])
+        label = f"{VOTES}; of graded answers,\n0 and 100 are the largest differences" if graded else VOTES
+        axes.set(xlim=(-2, 102), ylim=(-0.4, len(outcomes) - 0.3), xlabel=label)
         axes.grid(axis="y", visible=False)
 
     return drawn(
         "preferences",
         "Preferences",
-        "Share of the second system among these judges, with simultaneous intervals. Blue: the second is preferred; "
-        "orange: the first is; grey: no difference detected.",
-        (7.2, 1.0 + 0.5 * max(1, len(outcomes))),
+        "Share of the system on the right among these judges, with simultaneous intervals. Blue: the right one is "
+        "preferred; orange: the left one; grey: no difference detected.",
+        (3.8, 0.9 + 0.55 * max(1, len(outcomes))),
         draw,
     )
 

@@ -75,6 +75,7 @@ function answer(radio) {
 function count() {
   const open = questions.filter((question) => !isAnswered(question)).length;
   questions.filter(isAnswered).forEach((question) => question.removeAttribute("aria-invalid"));
+  if (open === 0) document.querySelectorAll(".unanswered").forEach((told) => told.remove());
   $("left").textContent = open === 0 ? "" : form.dataset.left.replace("#", open);
 }
 
@@ -91,8 +92,12 @@ form.addEventListener("submit", (event) => {
   if (open >= 0) {
     event.preventDefault();
     questions.forEach((question) => question.toggleAttribute("aria-invalid", !isAnswered(question)));
+    document.querySelectorAll(".unanswered").forEach((old) => old.remove());
+    const told = Object.assign(document.createElement("p"), { className: "notice problem unanswered", role: "alert" });
+    told.textContent = form.dataset.open;
+    questions[open].closest(".question").before(told);
     go(open);
-    questions[open].scrollIntoView({ block: "center" });
+    told.scrollIntoView({ block: "start" });
     return;
   }
   if (form.dataset.sent) event.preventDefault(); // the server ignores a repeated post too

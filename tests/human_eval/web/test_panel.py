@@ -227,4 +227,4 @@ def test_who_returns_with_saved_answers_is_told_what_follows(panel):
     page = anna.get("/").text
     assert "2 of 5 comparisons saved" in page
     assert "What is saved counts" in page
-    assert "Stop here, and keep my answers: 2" in anna.get("/withdraw").text
+    assert "Your saved comparisons are kept: 2." in anna.get("/withdraw").text
