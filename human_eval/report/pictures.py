@@ -27,7 +27,7 @@ def preferences_picture(analysis: Analysis) -> Picture:
         axes = figure.add_subplot()
         axes.axvline(50, color=INKS[mode], linewidth=0.8, linestyle="--")
         for y, outcome in enumerate(outcomes):
-            half, sides = outcome.half, [short_name(system, 16) for system in outcome.pair]
+            half, sides = outcome.half, [short_name(system, 20) for system in outcome.pair]
             colour = COLOURS[6] if outcome.preferred(alpha) is None else COLOURS[0 if half.share > 0.5 else 1]
             low, high = outcome.these.low, outcome.these.high
             if not math.isnan(low):
@@ -35,7 +35,9 @@ def preferences_picture(analysis: Analysis) -> Picture:
             axes.plot(100 * half.share, y, "o", color=colour, markersize=7)
             for x, text, align in ((0, sides[0], "left"), (50, outcome.criterion, "center"), (100, sides[1], "right")):
                 weight = "bold" if x == 50 else "normal"
-                axes.text(x, y + 0.32, text, ha=align, va="center", fontsize=8, fontweight=weight)
+                ground = {"facecolor": figure.get_facecolor(), "edgecolor": "none", "pad": 1}
+                where = {"ha": align, "va": "center", "bbox": ground}
+                axes.text(x, y + 0.32, text, fontsize=8, fontweight=weight, **where)
         axes.set_yticks([])
         label = f"{VOTES}; of graded answers,\n0 and 100 are the largest differences" if graded else VOTES
         axes.set(xlim=(-2, 102), ylim=(-0.4, len(outcomes) - 0.3), xlabel=label)
