@@ -191,7 +191,12 @@ def test_a_booklet_goes_to_the_app_or_into_an_export(rlsum, study, tmp_path):
     assert not (tmp_path / "forms").exists()
     code, said, _ = rlsum("human-eval", "booklets", study, "--release", "2,4")
     assert code == 0
-    assert [line.split()[3] for line in said.splitlines() if " of " in line] == ["(reserved)", "(free)"] * 2
+    assert re.findall(r"\((exported|free)\)", said) == ["exported", "free"] * 2
+    assert "see `collect`" in said  # the app does not know what came back in files
+    code, _, error = rlsum(
+        "human-eval", "export", study, "--to", "offline", "--booklets", "1,4", "-o", tmp_path / "forms"
+    )
+    assert (code, "booklet 1: is exported already" in error) == (2, True)
     for wrong in ("0", "5", "x", "2-1"):
         assert rlsum("human-eval", "booklets", study, "--reserve", wrong)[0] == 2
 
