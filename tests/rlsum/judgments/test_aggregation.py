@@ -51,12 +51,6 @@ def test_rows_of_one_judge_may_leave_to_one_another_what_they_do_not_rate(tmp_pa
     assert (text.judges, text.raw_scores) == (("ann", "bo"), {"overall": (1, 3), "flow": (2, 4)})
 
 
-def test_texts_with_one_row_each_are_as_they_were(tmp_path):
-    found = load(table(tmp_path / "j.csv", rated("", 1), rated("", 4, id="2")))
-    assert [row.raw_scores for row in found.rows] == [{}, {}]
-    assert not any("mean" in note for note in found.notes)
-
-
 @pytest.mark.parametrize(
     ("rows", "told"),
     [

@@ -43,25 +43,11 @@ def test_everything_compared_at_once_is_adjusted_together():
     assert [item.p_holm for item in found] == [pytest.approx(4 / 64), 1]
 
 
-def test_intervals_of_every_column():
-    found = intervals({"m": np.array([0.0, 1.0]), "gap": np.array([1.0, np.nan])}, Resampling(resamples=50))
-    assert found["m"].mean == 0.5
-    assert found["gap"].n == 1
-
-
 def test_an_interval_ends_where_a_score_ends():
     low = np.array([0.0, 0.001, 0.0, 0.02, 0.0, 0.3, 0.0, 0.001])
     found = intervals({"m": low, "other": low}, Resampling(), {"m": "rouge-2|direction:f1", "other": "own:metric|v:1"})
     assert found["m"].low == 0 or found["m"].high == 1
     assert found["other"].low < 0 or found["other"].high > 1
-
-
-def test_difference_pairs_the_items():
-    # The items differ wildly, the pairs by 1 exactly: an unpaired interval would be wide.
-    a = np.array([100.0, 0.0, 50.0, np.nan, 20, 90, 3])
-    interval, p = Resampling().difference(a + 1, a)
-    assert interval == (1.0, 1.0, 1.0, 6)
-    assert p == pytest.approx(2 / 64)
 
 
 def test_the_value_of_a_corpus_is_tested_as_it_is_shown():

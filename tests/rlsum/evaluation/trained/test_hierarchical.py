@@ -39,13 +39,6 @@ def test_mean_squares_of_a_table_worked_by_hand():
     assert found.error == pytest.approx(np.sqrt(18.5 / 6))
 
 
-def test_sums_of_squares_add_up():
-    table = drawn(4, 30)
-    found = components(table)
-    parts = 3 * found.by_seed + 29 * found.by_article + 3 * 29 * found.residual
-    assert parts == pytest.approx(((table - table.mean()) ** 2).sum())
-
-
 def test_without_article_effect_it_is_the_t_test_over_seeds():
     of_seed = np.array([0.5, -0.1, 0.3, 0.7])
     pattern = np.outer([1, 1, -1, -1], np.tile([1.0, -1.0], 20))  # every article has the same mean over seeds

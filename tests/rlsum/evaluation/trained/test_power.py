@@ -67,18 +67,6 @@ def test_it_is_the_power_of_the_verdict(family):
     )
 
 
-def test_more_rewards_need_more_seeds():
-    powers = [power(0.02, DEFAULTS, 4, 1000, Family(rewards, 2)) for rewards in (1, 3, 6, 12)]
-    assert powers == sorted(powers, reverse=True)
-    assert powers[-1] < powers[0] - 0.2
-
-
-def test_more_seeds_more_articles_and_larger_gains_help():
-    assert power(0.01, DEFAULTS, 2, 500) < power(0.01, DEFAULTS, 3, 500) < power(0.01, DEFAULTS, 6, 500)
-    assert power(0.01, DEFAULTS, 5, 200) < power(0.01, DEFAULTS, 5, 2000)
-    assert power(0.005, DEFAULTS, 5, 1000) < power(0.01, DEFAULTS, 5, 1000)
-
-
 def test_the_detectable_gain_has_the_power():
     gain = detectable(DEFAULTS, 3, 1000)
     assert power(gain, DEFAULTS, 3, 1000) == pytest.approx(0.8, abs=0.01)
