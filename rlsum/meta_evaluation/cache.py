@@ -71,7 +71,7 @@ def _in_chunks(reward: Reward, rows: Sequence[Judgment], progress: Progress) -> 
 
 def _together(reward: Reward, rows: Sequence[Judgment], file: Path | None, progress: Progress) -> Floats:
     """For a reward that depends on the batch: all rows in one call, cached for exactly these rows in this order."""
-    store = None if file is None else Store(str(file), MOST)
+    store = None if file is None else Store[float](str(file), MOST)
     keys = list(_keys(reward, rows)) if store else []
     stored = store.get([key for pair in keys for key in pair]) if store else {}
     known = [np.nan if undefined in stored else stored.get(key) for key, undefined in keys]
