@@ -19,7 +19,9 @@ def evaluate(
     language: Language = None,
     references: Annotated[
         list[Path] | None,
-        typer.Option(metavar="R.txt", help="References, row by row: a text a line, or a column. Repeatable."),
+        typer.Option(
+            metavar="R.txt...", help="References, row by row: a text a line, or a column. All up to the next option."
+        ),
     ] = None,
     columns: TextColumns,
     clean: Clean = False,
@@ -45,7 +47,7 @@ def evaluate(
 
     rlsum evaluate mle.jsonl rl.jsonl --metrics 'rouge-l,sms(vectors=vectors.txt.gz, normalize=unit)'
 
-    rlsum evaluate mle.txt rl.txt --references gold.txt
+    rlsum evaluate mle.txt rl.txt --references gold.txt gold2.txt
 
     rlsum evaluate all.jsonl --baseline lead-3 -o report
     """

@@ -12,14 +12,14 @@ import typer
 from rich.console import Console
 
 from rewards.specs import as_spec
-from rlsum.cli.layout import LowerIsBetter
-from rlsum.cli.options import JUDGMENTS, ReferenceLists, expanded, listed, progress
+from rlsum.cli.layout import HumanScore, Layout, LowerIsBetter
+from rlsum.cli.options import JUDGMENTS, expanded, listed, progress
 from rlsum.metric_fitting.options import FitOptions
 from rlsum.pages.table import Cell, Table
 from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
-    from rewards.references import Lists
+    from rlsum.judgments.columns import JudgmentColumns
     from rlsum.metric_fitting.examples import JudgedExample
     from rlsum.metric_fitting.fitting import Correlations, EpochValidation, Fitted
 
@@ -32,14 +32,16 @@ def fit_metric(
     data: Annotated[list[str], typer.Argument(metavar="DATA...", help=JUDGMENTS)],
     metric: Annotated[str, typer.Option(help="sbert, cka, bertscore, trwmd or twmd, with its options.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The learned metric; must be new.")],
-    valid: Annotated[list[str] | None, typer.Option(metavar="DATA", help="To choose the epoch; repeatable.")] = None,
-    test: Annotated[list[str] | None, typer.Option(metavar="DATA", help="Test before and after; repeatable.")] = None,
-    score: Annotated[str | None, typer.Option(help="The human score. Default: overall, or the only one.")] = None,
+    valid: Annotated[
+        list[str] | None, typer.Option(metavar="DATA...", help="To choose the epoch. All up to the next option.")
+    ] = None,
+    test: Annotated[list[str] | None, typer.Option(metavar="DATA...", help="Test before and after. Likewise.")] = None,
+    score: HumanScore = None,
     lower_is_better: LowerIsBetter = "",
     groups: Annotated[str, typer.Option(help="Use only these groups, such as '*-en' for language pairs.")] = "*",
     limit: Annotated[int | None, typer.Option(min=4, help="Number of judgments to draw from DATA at random.")] = None,
     holdout: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of items held out without --valid.")] = 0.1,
-    reference_lists: ReferenceLists = None,
+    layout: Layout,
     options: FitOptions,
 ) -> None:
     """Train the encoder of a contextual metric to predict human scores, with squared error.
@@ -47,7 +49,7 @@ def fit_metric(
     Each epoch is written and validated as the reward `learned(path=FOLDER)`; FOLDER keeps the one with the best Pearson
     correlation on held-out judgments. Correlations are computed within groups (language pairs) and averaged. A judgment
     is a line of JSON: `{"id", "system", "candidate", "references": [...], "scores": {"overall": 0.5}}`, optionally with
-    `"group"`.
+    `"group"`. Data in another layout are read as by `rlsum data judgments`.
 
     **Examples**
 
@@ -63,7 +65,8 @@ def fit_metric(
     spec = as_spec(metric)
     start = check_learnable(spec)
     check_folder(out)
-    read = partial(_read, score=score, groups=groups, lower_is_better=listed(lower_is_better), lists=reference_lists)
+    columns, named = layout.with_score(score)
+    read = partial(_read, score=named, groups=groups, lower_is_better=listed(lower_is_better), layout=columns)
     training, validation, tested = _pools(read, data, valid, test, limit, holdout, options.seed)
     check_scorable(start, tested)
     before = scored(start, tested)
@@ -108,14 +111,14 @@ def _pools(
     return training, validation, tested
 
 
-def _read(sources: list[str], score: str | None, groups: str, lower_is_better: list[str], lists: Lists | None) -> Pool:
+def _read(
+    sources: list[str], score: str | None, groups: str, lower_is_better: list[str], layout: JudgmentColumns
+) -> Pool:
     """The judgments of some groups with a human score. Prints notes, and what is left out."""
-    from rlsum.judgments.columns import JudgmentColumns
     from rlsum.judgments.orientation import human_score
     from rlsum.judgments.registry import load
     from rlsum.metric_fitting.examples import examples
 
-    layout = JudgmentColumns(lists=lists)
     loaded = [load(source, layout=layout, lower_is_better=lower_is_better) for source in sources]
     first, score = human_score(loaded[0], score, lower_is_better)
     loaded = [first, *loaded[1:]]

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 HumanScore = Annotated[
     str | None,
-    typer.Option(metavar="NAME[=COLUMN]", help="The human score, with its column. Default: overall, or the only one."),
+    typer.Option(
+        metavar="NAME[=COLUMN]",
+        help="The human score; with its column, or those of several judges, with commas or *. Default: overall, or the "
+        "only one.",
+    ),
 ]
 LowerIsBetter = Annotated[
     str, typer.Option(help="Scores to negate, such as errors or ranks, separated by commas; they become negated_NAME.")
@@ -49,9 +53,9 @@ class Layout:
         return JudgmentColumns(*texts, scores, self.judge_column, self.reference_lists, self.criterion_column)
 
     def with_score(self, score: str | None) -> tuple[JudgmentColumns, str | None]:
-        """The columns, and the name of the one score, given with its column or as a path."""
+        """The columns, and the name of the one score, given with its column, as a path or as columns of judges."""
         from rlsum.judgments.columns import score_columns
 
-        in_place = self.columns({}) and score is not None and "." in score
-        scores = score_columns([score]) if score is not None and ("=" in score or in_place) else {}
+        marks = "=*,." if self.columns({}) else "=*,"
+        scores = score_columns([score]) if score is not None and not {*marks}.isdisjoint(score) else {}
         return self.columns(scores), next(iter(scores), score)

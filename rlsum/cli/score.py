@@ -34,9 +34,7 @@ def score(
     *,
     files: Annotated[
         list[Path] | None,
-        typer.Argument(
-            metavar="[FILE]...", help="Records to score, like --input; with --references: more files of references."
-        ),
+        typer.Argument(metavar="[FILE]", help="Records to score, like --input; with --references: the candidates."),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="SCORED.jsonl", help="The items' scores.")] = None,
     metrics: Metrics = STANDARD,
@@ -48,7 +46,7 @@ def score(
     candidates: Annotated[Path | None, typer.Option(metavar="C.txt", help="Candidates, in lines or a column.")] = None,
     references: Annotated[
         list[Path] | None,
-        typer.Option(metavar="R.txt [R2.txt]", help="References, row i for candidate i; several files, or repeated."),
+        typer.Option(metavar="R.txt...", help="References, row i for candidate i. All up to the next option."),
     ] = None,
     columns: TextColumns,
     clean: Clean = False,
@@ -107,15 +105,18 @@ def _pairs(
 ) -> Pairs:
     from rlsum.scoring.pairs import Records, Texts
 
-    if candidates is None and len(references) > 0 and len(files) == 1:  # as `rlsum evaluate` takes them
+    if candidates is None and references and len(files) == 1:  # as `rlsum evaluate` takes them
         candidates, files = files[0], []
+    if references and files:
+        systems = " ".join(map(str, filter(None, (candidates, *files))))
+        raise UserError(f"--candidates {systems}: one file; of several: `rlsum evaluate {systems} --references R.txt`")
     if candidates is not None or references:
         if records is not None:
             raise UserError(f"--input {records} and --candidates exclude each other; give one")
         if candidates is None or not references:
             raise UserError("--candidates and --references belong together; give both")
         named = columns.candidate_column, columns.reference_column, columns.reference_lists
-        return Texts(candidates, (*references, *files), *named)
+        return Texts(candidates, tuple(references), *named)
     given = [*([records] if records is not None else []), *files]
     if len(given) != 1:
         problem = "several files of records; give one" if given else "nothing to score; give a file of records"

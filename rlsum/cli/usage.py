@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from rewards.base import names
 from rlsum.errors import UserError
 
 UsageError: Any = typer.BadParameter.__mro__[1]  # of click, which typer has a copy of
@@ -22,13 +24,38 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Raises UserError for an option or argument that is missing, unknown or wrong."""
         before = [*args]
+        options = {name: one for one in self.params if one.param_type_name == "option" for name in one.opts}
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, _each_named(args, options))
         except UsageError as error:
             examples = [line.strip() for line in (self.help or "").partition("**Example")[2].splitlines()]
             typed = f"{ctx.command_path} {' '.join(before)}"
             near = get_close_matches(typed, [line for line in examples if line.startswith("rlsum ")], n=1, cutoff=0)
             raise UserError(_told(error, ctx.command_path, near)) from None
+
+
+def _each_named(args: Sequence[str], options: Mapping[str, Any]) -> list[str]:
+    """``--references R R2`` as ``--references R --references R2``: one with dots takes all up to the next option.
+
+    Raises UserError where names of metrics are so separated, and for a second value of an option that has one.
+    """
+    written: list[str] = []
+    option, given, seen = "", False, set()
+    for word in args:
+        if word.startswith("-"):
+            option, given = word.partition("=")[0], "=" in word
+            single = option in options and not (options[option].multiple or options[option].is_flag)
+            if single and options[option].name in seen:
+                raise UserError(f"{option}: given twice; give one value, or several as `--help` says")
+            seen.update([options[option].name] if single else [])
+        elif given and option == "--metrics" and word.partition("(")[0] in names() and not Path(word).exists():
+            raise UserError(f"--metrics {written[-1]} {word}: write commas, as in --metrics '{written[-1]},{word}'")
+        elif given and option in options and str(options[option].metavar).endswith("..."):
+            written.append(option)
+        else:
+            given = True
+        written.append(word)
+    return written
 
 
 # Command -> its file, which has a function of its name, or the group ``app`` of commands.

@@ -1,14 +1,16 @@
-"""What the cells of a comparison will cost: a few updates of each kind of training, a few decoded articles, timed."""
+"""What the cells of a comparison will cost: updates of each kind of training, decoded articles, their scores, timed."""
 
 from __future__ import annotations
 
 import json
 import logging
+import math
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from rlsum import config as configs
@@ -16,13 +18,14 @@ from rlsum import workers
 from rlsum.compare.cells import Cell, methods_of
 from rlsum.compare.config import Choosing, Comparison, Decode
 from rlsum.compare.folder import Folder
-from rlsum.compare.scoring import FIX
+from rlsum.compare.scoring import FIX, score_file
 from rlsum.errors import RecordError, UserError
 from rlsum.files import write_atomically
 from rlsum.generation.job import articles
 from rlsum.generation.options import Generating, choice_of, decoding_of
 from rlsum.generation.outputs import SummaryTask
 from rlsum.readers import json_object
+from rlsum.records import Output, write_outputs
 from rlsum.training import build, checkpoint
 from rlsum.training.trainer import Trainer
 from rlsum.yaml_files import merge
@@ -32,21 +35,27 @@ TIMED, MEASURED, DECODED = 3, 32, 8  # updates, validation articles, test articl
 
 @dataclass(frozen=True)
 class Cost:
-    """Expected seconds of a cell: of an update, of a validation, of decoding the test articles, of all."""
+    """Expected seconds of a cell: of an update, of a validation, of decoding the test articles, of scoring them, of the
+    start of its processes, of all."""
 
     update: float
     validation: float
     decoding: float
+    scoring: float
+    starting: float
     total: float
 
 
 @dataclass(frozen=True)
 class Timed:
-    """Measured seconds: of an update, of a validation, and by way of decoding of a test article."""
+    """Measured seconds: of an update, of a validation, of a test article by way of decoding, of its scores by all
+    metrics; until a process trains: imports, corpus, model, what the first update loads."""
 
     update: float
     validation: float
     decoding: dict[str, float]
+    scoring: float
+    starting: float
 
 
 def costs(folder: Folder, cells: Sequence[Cell], count: int) -> dict[str, Cost]:
@@ -67,48 +76,75 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int) -> dict[str, Cost]:
     }
     sections |= {f"choosing.{name}": how for name, how in folder.comparison.choosing.items()}
     known = {name for each in timed.values() for name in each.decoding}
+    opened = 0.0
     with workers.pool(1, threads=1) as worker:  # as cells are trained
         for cell in cells:
             if cell.config is None or cell.system in timed:
                 continue
             start = starts[cell.after[0]] if cell.after else None
             left = {name: how for name, how in sections.items() if name not in known}
+            opened = opened or _seconds_of(worker.submit(_imported).result)
             try:
-                timed[cell.system] = worker.submit(
-                    time_training, dict(cell.config), start, folder.comparison, left
-                ).result()
+                measured = worker.submit(time_training, dict(cell.config), start, folder.comparison, left).result()
             except UserError:
                 continue
+            timed[cell.system] = replace(measured, starting=opened + measured.starting)
             known |= set(left)
     write_atomically(path, json.dumps({name: asdict(each) for name, each in timed.items()}).encode())
-    of_article = {name: seconds for each in timed.values() for name, seconds in each.decoding.items()}
-    found = {cell.name: _cost(folder.comparison, cell, timed, of_article, count) for cell in cells}
+    found = {cell.name: _cost(folder.comparison, cell, timed, count) for cell in cells}
     return {name: cost for name, cost in found.items() if cost is not None}
 
 
-def _cost(
-    comparison: Comparison, cell: Cell, timed: Mapping[str, Timed], of_article: Mapping[str, float], count: int
-) -> Cost | None:
-    """What a cell costs; None for given outputs, or where it was not timed."""
-    ways = [f"decoding.{name}" for name in methods_of(comparison, cell)]
-    ways = [f"choosing.{cell.system}"] if cell.kind == "choosing" else ways
-    if cell.model is None or (cell.config is not None and cell.system not in timed) or not of_article:
+def _imported() -> None:
+    """A worker that runs this has imported what a training does."""
+
+
+def _seconds_of(work: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+
+
+def _cost(comparison: Comparison, cell: Cell, timed: Mapping[str, Timed], count: int) -> Cost | None:
+    """What a cell costs; None where it was not timed."""
+    of_article = {name: seconds for each in timed.values() for name, seconds in each.decoding.items()}
+    if not of_article or (cell.config is not None and cell.system not in timed):
         return None
+    ways = (
+        [f"choosing.{cell.system}"]
+        if cell.kind == "choosing"
+        else [f"decoding.{n}" for n in methods_of(comparison, cell)]
+    )
+    scoring = len(ways) * count * max(each.scoring for each in timed.values())
+    if cell.model is None:
+        return Cost(0.0, 0.0, 0.0, scoring, 0.0, scoring)
     decoding = count * sum(of_article.get(way, 0.0) for way in ways)
+    starting = len(ways) * min(each.starting for each in timed.values())  # of `rlsum generate`
     if cell.config is None:
-        return Cost(0.0, 0.0, decoding, decoding)
+        return Cost(0.0, 0.0, decoding, scoring, starting, decoding + scoring + starting)
     training = configs.check(dict(cell.config), cell.name).training
     validations = 1 + training.steps // training.validate_every
     each = timed[cell.system]
-    total = training.steps * each.update + validations * each.validation + decoding
-    return Cost(each.update, each.validation, decoding, total)
+    starting += max(each.starting for each in timed.values())  # the first one timed also loads tokenizers and the like
+    trained = training.steps * each.update + validations * each.validation
+    return Cost(each.update, each.validation, decoding, scoring, starting, trained + decoding + scoring + starting)
+
+
+def makespan(cells: Sequence[Cell], cost: Mapping[str, Cost], jobs: int) -> float:
+    """Seconds until all cells are done, ``jobs`` at a time, each after those that it needs."""
+    free, ends = [0.0] * jobs, {}
+    for cell in cells:
+        at = min(range(jobs), key=free.__getitem__)
+        begin = max(free[at], *(ends.get(name, 0.0) for name in cell.after), 0.0)
+        free[at] = ends[cell.name] = begin + (cost[cell.name].total if cell.name in cost else 0.0)
+    return max(free)
 
 
 def time_training(
     values: dict[str, Any], start: Cell | None, comparison: Comparison, sections: Mapping[str, Decode | Choosing]
 ) -> Timed:
     """An update, a validation and the ``sections`` of decoding, measured with a model of the start's size."""
-    log = logging.getLogger("rlsum.readers")
+    begun, log = time.perf_counter(), logging.getLogger("rlsum.readers")
     init = checkpoint.find_or_none(str(start.model)) if start is not None else None
     with tempfile.TemporaryDirectory() as folder, ExitStack() as after:
         after.callback(log.setLevel, log.level)
@@ -120,20 +156,24 @@ def time_training(
         if "model" in own:
             config = replace(config, model=config.model and config.model.continued())
         known = len(build.corpus(config, "valid").rows)
-        valid, decoded = min(MEASURED, known), min(config.training.validate_decoded, known)
+        decoded = min(config.training.validate_decoded, known)
+        valid = min(known, MEASURED if decoded == known else 4 * MEASURED)
         config = replace(
             config,
             data=replace(config.data, valid_limit=valid),
-            training=replace(config.training, validate_decoded=min(decoded, valid)),
+            training=replace(config.training, validate_decoded=math.ceil(decoded * valid / known)),
         )
         trainer = build.trainer(config, init=init.folder if init else None)
         update, validation = trainer.timed(TIMED)
-        decoding = {name: time_decoding(trainer, comparison, section) for name, section in sections.items()}
-    return Timed(update, validation * max(1.0, decoded / valid), decoding)
+        starting = time.perf_counter() - begun - TIMED * update - validation  # with the first update and validation
+        timed = {name: time_decoding(trainer, comparison, section) for name, section in sections.items()}
+    decoding = {name: seconds for name, (seconds, _) in timed.items()}
+    scoring = max((seconds for _, seconds in timed.values()), default=0.0)
+    return Timed(update, validation * known / valid, decoding, scoring, starting)
 
 
-def time_decoding(trainer: Trainer, comparison: Comparison, section: Decode | Choosing) -> float:
-    """Seconds to summarize a test article: the mean of a batch of ``DECODED``."""
+def time_decoding(trainer: Trainer, comparison: Comparison, section: Decode | Choosing) -> tuple[float, float]:
+    """Seconds to summarize a test article, and to score it by all metrics: the means of ``DECODED``."""
     how = Generating(
         **asdict(section), split=comparison.test_split, limit=min(comparison.test_limit or DECODED, DECODED)
     )
@@ -146,6 +186,12 @@ def time_decoding(trainer: Trainer, comparison: Comparison, section: Decode | Ch
     model.eval()
     task = SummaryTask(model, rows, decoding, "timed", DECODED, 1, choice)
     batch = model.collate(rows[: len(rows)]).to(next(model.parameters()).device)
-    begun = time.perf_counter()
-    task.decode(batch)
-    return (time.perf_counter() - begun) / max(1, len(rows))
+    outputs: list[Output] = []
+    decoding = _seconds_of(lambda: outputs.extend(task.decode(batch)))
+    with tempfile.TemporaryDirectory() as folder:
+        path, scores = Path(folder, "outputs.jsonl"), Path(folder, "scores.json")
+        write_outputs(path, outputs)
+        score_file(path, scores, comparison.specs)  # loads the metrics
+        scores.unlink()
+        scoring = _seconds_of(lambda: score_file(path, scores, comparison.specs))
+    return decoding / max(1, len(rows)), scoring / max(1, len(rows))

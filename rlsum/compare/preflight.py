@@ -17,7 +17,7 @@ from rewards.options import nearest
 from rlsum import config as configs
 from rlsum.compare.cells import NONE, Cell, given_outputs
 from rlsum.compare.config import Choosing, Comparison, Decode
-from rlsum.compare.costs import DECODED, TIMED, Cost
+from rlsum.compare.costs import DECODED, TIMED, Cost, makespan
 from rlsum.compare.report.chain import chain
 from rlsum.compare.report.designs import GAIN, plan_blocks
 from rlsum.compare.scoring import read_unique
@@ -176,14 +176,16 @@ def plan(
     for number, cell in enumerate(cells):
         minutes = f"{cost[cell.name].total / 60:.1f}" if cell.name in cost else ""
         rows.append((str(number), cell.name, cell.kind, ", ".join(cell.after), minutes))
-    total = sum(each.total for each in cost.values()) / 60
     trained = sum(cell.config is not None for cell in cells)
-    decoding = sum(each.decoding for each in cost.values()) / 60
+    total, decoding, scoring, starting = (
+        sum(getattr(each, name) for each in cost.values()) / 60 for name in ("total", "decoding", "scoring", "starting")
+    )
     told = (
-        f"{trained} trainings and {count:,} test articles for each model, {total:.0f} minutes one after the other "
-        f"({decoding:.0f} of them decoding), at best {total / min(jobs, max(1, len(cost))):.0f} with {jobs} at a time, "
-        f"as busy as this machine is now: {TIMED} timed updates and a validation of each kind, and "
-        f"{min(DECODED, count or DECODED)} articles decoded in each way; scoring is not in it."
+        f"{trained} trainings and {count:,} test articles for each model: {total:.0f} minutes one after the other "
+        f"({decoding:.0f} of them decoding, {scoring:.0f} scoring, {starting:.0f} starting processes), "
+        f"{makespan(cells, cost, jobs) / 60:.0f} with {jobs} at a time on as many free cores, before the report. "
+        f"Measured on this machine as it is now: {TIMED} updates and a validation of each kind, "
+        f"{min(DECODED, count or DECODED)} articles decoded in each way and scored."
     )
     trained_on = {cell.system for cell in cells if cell.kind == "reward"}
     family = Family(max(1, len(trained_on)), 2 if any(cell.system == NONE for cell in cells) else 1)

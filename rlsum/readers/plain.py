@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -10,6 +11,7 @@ from pathlib import Path
 from rlsum.errors import RecordError
 from rlsum.readers.rows import CorpusError, Read, numbered
 from rlsum.readers.text import BOM, NOT_UTF8, lines, opened, text_of
+from rlsum.readers.understood import say
 
 # Ends of sentences for See et al. (2017), who add a period to lines of `.story` files without one.
 SENTENCE_ENDS = (".", "!", "?", "...", "'", "`", '"', "\u2019", "\u201d", ")")
@@ -19,10 +21,19 @@ NAMES = re.compile(rb"(?i)[\w .-]*(candidate|reference|summary|article|source|hi
 
 def texts(path: Path, name: str) -> Iterator[Read]:
     """The lines of a file in the field ``name``. Raises RecordError for text that is no UTF-8, and for a table."""
+    number = tabbed = 0
     for number, (where, line) in enumerate(lines(path), 1):
         if number == 1 and _is_header(line.strip()):
             raise RecordError(f"{where}: the header of a table, not a text; call the file .csv or .tsv")
+        tabbed += b"\t" in line.strip()
         yield Read(where, numbered(path, number), {name: text_of(where, line).rstrip("\r\n")})
+    if number and tabbed == number:
+        raise RecordError(
+            f"{path}: a tab in every line, as in a table; give a text a line (several references: a file each), or "
+            "write a header and call the file .tsv"
+        )
+    if tabbed:
+        say(f"{path}: {tabbed:,} of {number:,} texts hold a tab", logging.WARNING)
 
 
 def _is_header(line: bytes) -> bool:

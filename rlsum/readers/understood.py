@@ -29,6 +29,7 @@ class Understood:
     joined: set[str] = field(default_factory=set)  # roles whose cells hold lists of sentences
     missing: Counter[str] = field(default_factory=Counter)  # texts that stand for none
     last: tuple[tuple[str, ...], ...] = ()  # names of the row before
+    lines: str = "texts"  # what the lines of a file without columns are
 
     def note(self, role: str, cell: object) -> None:
         """Remember what the cell of an article or a candidate holds: a list of sentences, no text."""
@@ -51,7 +52,9 @@ class Understood:
     def __str__(self) -> str:
         roles = [(role, ", ".join(map(repr, names))) for role, names in self.columns.items() if names]
         parts = [f"{role} {names}{self._noted(role)}" for role, names in roles]
-        rows = f"{self.path}: {self.rows:,} " + (f"row{'s' * (self.rows != 1)}" if parts else "texts, one a line")
+        rows = f"{self.path}: {self.rows:,} " + (
+            f"row{'s' * (self.rows != 1)}" if parts else f"{self.lines}, one a line"
+        )
         written = [f"{count:,} x the text {text!r}, which is no text" for text, count in self.missing.items()]
         return "; ".join([rows, *parts, *filter(None, [self.left_out]), *written])
 

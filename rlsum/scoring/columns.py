@@ -42,7 +42,7 @@ class TextColumn:
     def __iter__(self) -> Iterator[Located]:
         """Row by row; then says what was read. Raises RecordError for a row without texts, or no such column."""
         plain = is_text(self.path)
-        name, understood = self.name, Understood(str(self.path), self.lists)
+        name, understood = self.name, Understood(str(self.path), self.lists, lines=self.role)
         for read in records(self.path, "text"):
             if read.problem:
                 raise RecordError(f"{read.where}: {read.problem}; correct or delete this row")

@@ -106,7 +106,8 @@ def plan_blocks(seeds: int, articles: int, of: Variances, gain: float = GAIN, fa
     ]
     header = ("seeds", *(f"{m:,} articles" for m in counts))
     caption = f"Power of the verdict for a gain of {_points(gain)}"
-    note = f"{_verdict_of(family).capitalize()}. Variances: {of.source}. Bold: as planned."
+    verdict = _verdict_of(family)
+    note = f"{verdict[0].upper()}{verdict[1:]}. Variances: {of.source}. Bold: as planned."
     return [Paragraph(enough(seeds, articles, of, gain, family)), Table(caption, header, tuple(rows), (note,))]
 
 

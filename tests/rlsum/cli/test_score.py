@@ -170,7 +170,7 @@ def test_errors_are_one_line_and_exit_code_2(rlsum, arguments, words):
     *understood, told = error.splitlines()
     assert (code, printed) == (2, "")
     assert words in told
-    assert all("rows; " in line or "texts, one a line" in line for line in understood)
+    assert all("rows; " in line or ", one a line" in line for line in understood)
 
 
 def command(folder: Path, out: str, *options: str, metrics: str = "slow:slow", held: int = 0) -> subprocess.Popen:

@@ -13,6 +13,7 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.txt").write_text("the cat sat\nrain fell\n")
     (tmp_path / "b.txt").write_text("a cat sat\nrain fell all day\n")
+    (tmp_path / "tabs.txt").write_text("the cat sat\ta cat sat\nrain fell\tit rained\n")
     outputs = [{"id": name, "candidate": "a b", "references": ["a c"]} for name in ("x", "y")]
     (tmp_path / "out.jsonl").write_text("".join(json.dumps(row) + "\n" for row in outputs))
     lines = [f"{n},{system},text {n},text,{n + len(system)}" for n in range(4) for system in ("s", "tt")]
@@ -28,6 +29,11 @@ def here(tmp_path, monkeypatch):
         ("evaluate", ["missing argument", "for example `rlsum evaluate outputs.jsonl`"]),
         ("evaluate out.jsonl --metric rouge-l", ["--metrics", "for example `rlsum evaluate"]),
         ("evaluate a.txt b.txt", ["as in --references b.txt"]),
+        ("evaluate --references b.txt a.txt", ["missing argument", "mle.txt rl.txt --references gold.txt gold2.txt"]),
+        ("evaluate out.jsonl --metrics rouge-1 rouge-2", ["write commas, as in --metrics 'rouge-1,rouge-2'"]),
+        ("score out.jsonl --metrics rouge-1 --metrics rouge-2", ["--metrics: given twice"]),
+        ("score --candidates a.txt b.txt --references b.txt", ["`rlsum evaluate a.txt b.txt --references R.txt`"]),
+        ("score a.txt --references tabs.txt", ["tabs.txt: a tab in every line", "a file each"]),
         ("evaluate none.jsonl", ["none.jsonl: cannot be read (No such file or directory)"]),
         ("score a.txt b.txt", ["--candidates a.txt --references b.txt"]),
         ("generate facebook/bart-large-cnn", ["`rlsum generate facebook/bart-large-cnn test.jsonl -o bart.jsonl"]),
@@ -42,6 +48,7 @@ def here(tmp_path, monkeypatch):
         ("explain out.jsonl", ["give --id, such as x"]),
         ("explain out.jsonl --id 9", ["give one of the file, such as x, y"]),
         ("fit-metric judged.csv --metric cka -o m --learning-rate 0", ["--learning-rate 0.0: must be greater than 0"]),
+        ("fit-metric judged.csv --metric cka -o m --score x=qual*,no", ["no row has 'no', the column of --score"]),
         ("data outputs judged.csv -o o.jsonl", ["missing option '--candidate'", "--candidate pointer_gen"]),
         ("human-eval build out.jsonl", ["missing option '--out'", "for example `rlsum human-eval build"]),
         ("correlate judged.csv --score qualit --no-cache", ["did you mean 'quality'?"]),
@@ -61,6 +68,7 @@ def test_a_wrong_command_leads_to_the_right_one(rlsum, command, words):
     [
         ("score a.txt --references b.txt --metrics rouge-1", "rouge-1"),
         ("correlate judged.csv --metrics rouge-1 --resamples 20 --no-cache", "human score: quality, the only one"),
+        ("correlate judged.csv --score qual* --metrics rouge-1 --resamples 20 --no-cache", "qual"),
         ("configs demo", "demo/sms"),
     ],
 )
@@ -68,6 +76,16 @@ def test_what_is_only_a_little_short_works(rlsum, command, words):
     code, printed, told = rlsum(*command.split())
     assert code == 0, told
     assert words in " ".join(printed.split())
+
+
+@pytest.mark.parametrize(
+    "references", [("b.txt", "a.txt"), ("b.txt", "--references", "a.txt"), ("b.txt", "a.txt", "--clean")]
+)
+def test_what_follows_references_is_references(rlsum, references):
+    for command in ("evaluate", "score"):
+        code, printed, told = rlsum(command, "a.txt", "--references", *references, "--metrics", "rouge-1")
+        assert code == 0, told
+        assert "100.00" in printed  # of its own text
 
 
 @pytest.mark.parametrize("lists", ["sentences", "alternatives"])

@@ -117,6 +117,13 @@ def test_a_start_with_dropout_goes_on_without_it(tmp_path):
     assert costs.costs(folder, cells, 6).keys() == {cell.name for cell in cells if cell.config is not None}
 
 
+def test_the_time_of_all_cells_is_that_of_those_that_wait_for_each_other(tmp_path):
+    _, cells = prepared(tmp_path, rewards={"rouge-l": "rouge-l"}, controls=["none"])
+    cost = {cell.name: costs.Cost(0, 0, 0, 0, 0, 10 if cell.kind == "start" else 3) for cell in cells}
+    assert [cell.name for cell in cells] == ["start-1", "none-1", "rouge-l-1"]
+    assert [costs.makespan(cells, cost, jobs) for jobs in (1, 2, 4)] == [16, 13, 13]
+
+
 def test_a_comparison_without_faults_passes_and_has_a_cost(tmp_path):
     folder, cells = prepared(tmp_path, rewards={"rouge-l": "rouge-l"}, controls=["none"])
     preflight.check(folder.comparison, cells)
@@ -125,8 +132,9 @@ def test_a_comparison_without_faults_passes_and_has_a_cost(tmp_path):
     assert set(found) == {"start-1", "none-1", "rouge-l-1"}
     assert logging.getLogger("rlsum.readers").level == before  # what is read later in this process warns again
     for cost, updates, validations in ((found["start-1"], 4, 3), (found["rouge-l-1"], 2, 3)):
-        assert cost.total == pytest.approx(updates * cost.update + validations * cost.validation + cost.decoding)
-        assert cost.decoding > 0
+        trained = updates * cost.update + validations * cost.validation
+        assert cost.total == pytest.approx(trained + cost.decoding + cost.scoring + cost.starting)
+        assert min(cost.decoding, cost.scoring, cost.starting) > 0
     assert costs.costs(folder, cells, 600) == found  # remembered
     text = io.StringIO()
     show(preflight.plan(folder.comparison, cells, found, 2), Console(file=text, width=150))
@@ -134,4 +142,6 @@ def test_a_comparison_without_faults_passes_and_has_a_cost(tmp_path):
     assert "of them decoding" in text.getvalue()
     twice = costs.costs(folder, cells, 1200)
     assert twice["rouge-l-1"].decoding == pytest.approx(2 * found["rouge-l-1"].decoding)
+    assert twice["rouge-l-1"].scoring == pytest.approx(2 * found["rouge-l-1"].scoring)
+    assert twice["rouge-l-1"].starting == found["rouge-l-1"].starting
     assert "One seed allows no verdict" in text.getvalue()
