@@ -136,9 +136,7 @@ def gather(folder: Folder, cells: Sequence[Cell], method: str) -> Results:
             state = folder.state(cell)
             failed[cell.name] = state.reason or f"not finished: {state.stage}"
     given = {cell.name for cell in cells if cell.kind == "outputs"}
-    of_test = max((scores for name, scores in scored.items() if name not in given), key=_articles, default=None)
-    if of_test is None:
-        of_test = max(scored.values(), key=_articles, default=NO_SCORES)
+    of_test = _of_test([scores for name, scores in scored.items() if name not in given] or [*scored.values()])
     found: dict[str, Scores] = {}
     remarks: dict[str, str] = {}
     for name, scores in scored.items():
@@ -214,8 +212,14 @@ def _one_signature(
     return kept, missing
 
 
-def _articles(scores: Scores) -> int:
-    return len(scores.ids)
+def _of_test(scores: Sequence[Scores]) -> Scores:
+    """The scores whose articles and references are the test's: of most articles, and of those as most have them."""
+    counts = Counter(frozenset(zip(each.ids, each.references, strict=True)) for each in scores)
+
+    def rank(each: Scores) -> tuple[int, int]:
+        return len(each.ids), counts[frozenset(zip(each.ids, each.references, strict=True))]
+
+    return max(scores, key=rank, default=NO_SCORES)
 
 
 def contrasts(results: Results, other: str) -> list[Contrast]:

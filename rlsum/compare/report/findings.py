@@ -43,10 +43,13 @@ def findings(
             standings.setdefault(standing, []).append(metric)
     for standing, metrics in standings.items():
         yield f"By {joined(metrics)}: {standing}."
+    alike: dict[str, list[str]] = {}
     for title, seeds in unchanged(results).items():
+        alike.setdefault(joined([*map(str, seeds)]), []).append(title)
+    for of_seeds, titles in alike.items():
         yield (
-            f"{title} scores like the start on every article in seed {joined([*map(str, seeds)])}: a run that never "
-            "beat its start in validation leaves the weights of the start."
+            f"On every article by every metric, {joined(titles)} {'scores' if len(titles) == 1 else 'score'} like the "
+            f"start in seed {of_seeds}: a run that never beat its start in validation leaves the weights of the start."
         )
     for name, remark in results.remarks.items():
         yield f"{results.systems[name].title} is not comparable with the models: {remark}."
@@ -82,8 +85,10 @@ def _helped(results: Results, own: Own, margin: float | None) -> str:
     lacking = next(
         (f"{each.partial} against {results.systems[each.other].title}" for each in own.tests if each.partial), ""
     )
-    if lacking or np.isnan(found.mean):
-        return f"has no verdict ({lacking or 'no common article'}; so far {gain})".replace("+nan", "no number")
+    if np.isnan(found.mean):
+        return f"has no verdict: on {test.metric} no article has a score of both it and {other}"
+    if lacking:
+        return f"has no verdict ({lacking}; so far {gain})"
     if found.seeds > 1:
         return f"has no verdict: {gain}, and too few articles for a test"
     ran = "higher" if found.mean > 0 else "lower" if found.mean < 0 else "no higher"

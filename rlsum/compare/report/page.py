@@ -106,7 +106,7 @@ def about(cells: Sequence[Cell], results: Results) -> str:
     steps = " to ".join(f"{count:,}" for count in sorted({min(updates, default=0), max(updates, default=0)}))
     control = "; continued likelihood gets them without a reward" if NONE in results.systems else ""
     return (
-        f"{len(results.ids):,} test articles, {seeds}. Every training begins with the start and takes {steps} updates "
+        f"{len(results.ids):,} test article{'s' * (len(results.ids) != 1)}, {seeds}. Every training begins with the start and takes {steps} updates "
         f"at most{control}. {scope}"
     )
 

@@ -176,7 +176,10 @@ def costs(
     rows = []
     for title, logs in runs.items():
         *means, share = np.mean([_cost(log) for log in logs], axis=0)
-        numbers = (f"{value:,.{digits}f}" for value, digits in zip(means, (0, 2, 1, 0), strict=True))
+        numbers = (
+            UNDEFINED if math.isnan(value) else f"{value:,.{digits}f}"
+            for value, digits in zip(means, (0, 2, 1, 0), strict=True)
+        )
         used = ", ".join(f"{step:,}" for step in (best or {}).get(title, ())) or UNDEFINED
         rows.append((title, used, *numbers, UNDEFINED if math.isnan(share) else f"{SCALE * share:.0f}"))
     note = (

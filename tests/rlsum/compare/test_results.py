@@ -156,6 +156,13 @@ def test_other_references_are_another_measurement(tmp_path):
     assert "oracle has a higher mean" not in said
 
 
+def test_the_references_of_the_test_are_those_of_most_cells(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, GAINS)
+    rewrite(folder, cells, "start-1", references=lambda hashes: ["other", *hashes[1:]])
+    failed = gather(folder, cells, "beam").failed
+    assert failed == {"start-1": "its file has other references for 1 of the 80 test articles"}
+
+
 def test_scores_of_another_signature_are_left_out_with_the_reason(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS)
     rewrite(folder, cells, "none-3", signatures=lambda of: of | {"rouge-1": "rouge-1|version:2"})
@@ -202,7 +209,9 @@ def test_nothing_is_said_of_no_article(tmp_path):
         rewrite(folder, cells, cell.name, metrics=lambda of: {name: [None] * 80 for name in of})
     results = gather(folder, cells, "beam")
     assert unchanged(results) == {}
-    assert "nan" not in "\n".join(findings(results)).replace("no number", "")
+    said = "\n".join(findings(results))
+    assert "nan" not in said
+    assert "rouge-2 has no verdict: on rouge-2 no article has a score of both it and start" in said
 
 
 def test_a_chosen_system_is_compared_with_too(tmp_path):
