@@ -92,10 +92,10 @@ def _of_text(text: str, dropped: frozenset[str]) -> list[str]:
 
 
 def _of_other_articles(outputs: Sequence[Output]) -> int:
-    """How many texts are equal to that of another source."""
+    """How many texts are equal to that of another source; without sources, to that of other references."""
     sources: dict[str, set[str]] = {}
     for output in outputs:
-        sources.setdefault(_plain(output.candidate), set()).add(output.source)
+        sources.setdefault(_plain(output.candidate), set()).add(output.source or "\n".join(output.references))
     return sum(len(sources[_plain(output.candidate)]) > 1 for output in outputs)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,10 @@ from rlsum.pages.blocks import Block, Bullets, Heading, section, signature_secti
 from rlsum.pages.formats import csv_text, file_names, write_report
 from rlsum.pages.pictures.drawing import COLOURS, Mode, Picture, drawn, short_name
 from rlsum.pages.shown import Shown, frame
+from rlsum.pages.table import joined
 from rlsum.records import Output, finite
 from rlsum.scoring.comparison import OF_CORPUS, Comparison, Resampling, compare_all, intervals
+from rlsum.scoring.degeneration import SIGNS, degeneration
 from rlsum.scoring.outputs import SystemScores
 from rlsum.scoring.tables import difference_table, metric_table, property_table
 
@@ -62,7 +64,7 @@ class Evaluation(Shown):
                 self.metrics,
                 self.missing,
                 "Scores x 100",
-                [articles, *self.notes, *self.debris, *_undefined(self), *_identical(self)],
+                [articles, *self.notes, *self.debris, *_undefined(self), *_identical(self), *_no_text(self)],
                 self.headings,
                 self.corpus,
                 counts,
@@ -220,6 +222,21 @@ def _identical(evaluation: Evaluation) -> list[str]:
         for first, second in combinations(texts, 2)
         if texts[first] == texts[second]
     ]
+
+
+def _no_text(evaluation: Evaluation) -> list[str]:
+    """Systems whose outputs are no text, by the signs that their references do not have."""
+    said = []
+    for system, outputs in evaluation.outputs.items():
+        references = [replace(output, candidate=output.references[0]) for output in outputs if output.references]
+        usual, shares = degeneration(references), degeneration(outputs)
+        signs = [
+            f"{shares[name]:.0%} {sign.said}"
+            for name, sign in SIGNS.items()
+            if shares[name] >= sign.alarm > usual[name]
+        ]
+        said += [f"Warning: read the outputs of {system} before its scores: {joined(signs)}."] if signs else []
+    return said
 
 
 def _undefined(evaluation: Evaluation) -> list[str]:

@@ -104,10 +104,10 @@ def about(cells: Sequence[Cell], results: Results) -> str:
         scope = "With one seed, intervals and tests are over articles alone: another seed may give another order."
     updates = {int(cell.config.get("training", {}).get("steps", 0)) for cell in cells if cell.config and cell.after}
     steps = " to ".join(f"{count:,}" for count in sorted({min(updates, default=0), max(updates, default=0)}))
+    articles = f"{len(results.ids):,} test article{'s' * (len(results.ids) != 1)}"
     control = "; continued likelihood gets them without a reward" if NONE in results.systems else ""
     return (
-        f"{len(results.ids):,} test article{'s' * (len(results.ids) != 1)}, {seeds}. Every training begins with the start and takes {steps} updates "
-        f"at most{control}. {scope}"
+        f"{articles}, {seeds}. Every training begins with the start and takes {steps} updates at most{control}. {scope}"
     )
 
 

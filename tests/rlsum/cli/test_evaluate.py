@@ -44,6 +44,22 @@ def test_several_systems_are_compared_with_the_first(rlsum, files):
     assert "0.2500" in printed  # three items, all better: 2 of 8 sign patterns are as extreme
 
 
+@pytest.mark.parametrize(
+    ("candidates", "said"),
+    [
+        (("the crew saved .", "a mayor opened it .", "a doctor left ."), ""),
+        (("the crew saved .", "", "a doctor left ."), "33% have no word."),
+        ((". the . the , .",) * 3, "100% have more than a mark for every two words, 100% have hardly a word but stop"),
+        (("rain fell on the town today .",) * 3, "100% are word for word that of another article."),
+    ],
+)
+def test_outputs_that_are_no_text_are_told_beside_their_scores(rlsum, tmp_path, candidates, said):
+    write_outputs(tmp_path / "out.jsonl", [replace(one, source="") for one in system("s", candidates)])
+    printed = " ".join(rlsum("evaluate", tmp_path / "out.jsonl", "--metrics", "rouge-1")[1].split())
+    assert ("read the outputs of s before its scores" in printed) == bool(said)
+    assert said in printed
+
+
 def test_json_holds_raw_scores_and_null_for_undefined(rlsum, files):
     arguments = ("evaluate", files / "poor.jsonl", files / "good.jsonl", "--baseline", "good [1]", "--json")
     code, printed, _ = rlsum(*arguments, "--metrics", "rouge-1,rouge-l(stemmer=true)", "--resamples", 100, "--seed", 3)
