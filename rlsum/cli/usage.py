@@ -40,7 +40,7 @@ def _each_named(args: Sequence[str], options: Mapping[str, Any]) -> list[str]:
     Raises UserError where names of metrics are so separated, and for a second value of an option that has one.
     """
     written: list[str] = []
-    option, given, seen = "", False, set()
+    option, given, seen = "", False, set[str]()
     for word in args:
         if word.startswith("-"):
             option, given = word.partition("=")[0], "=" in word

@@ -132,7 +132,7 @@ def _cost(comparison: Comparison, cell: Cell, timed: Mapping[str, Timed], count:
 
 def makespan(cells: Sequence[Cell], cost: Mapping[str, Cost], jobs: int) -> float:
     """Seconds until all cells are done, ``jobs`` at a time, each after those that it needs."""
-    free, ends = [0.0] * jobs, {}
+    free, ends = [0.0] * jobs, dict[str, float]()
     for cell in cells:
         at = min(range(jobs), key=free.__getitem__)
         begin = max(free[at], *(ends.get(name, 0.0) for name in cell.after), 0.0)
@@ -187,11 +187,11 @@ def time_decoding(trainer: Trainer, comparison: Comparison, section: Decode | Ch
     task = SummaryTask(model, rows, decoding, "timed", DECODED, 1, choice)
     batch = model.collate(rows[: len(rows)]).to(next(model.parameters()).device)
     outputs: list[Output] = []
-    decoding = _seconds_of(lambda: outputs.extend(task.decode(batch)))
+    decoded = _seconds_of(lambda: outputs.extend(task.decode(batch)))
     with tempfile.TemporaryDirectory() as folder:
         path, scores = Path(folder, "outputs.jsonl"), Path(folder, "scores.json")
         write_outputs(path, outputs)
         score_file(path, scores, comparison.specs)  # loads the metrics
         scores.unlink()
         scoring = _seconds_of(lambda: score_file(path, scores, comparison.specs))
-    return decoding / max(1, len(rows)), scoring / max(1, len(rows))
+    return decoded / max(1, len(rows)), scoring / max(1, len(rows))
