@@ -50,7 +50,7 @@ class Causal(TransformersModel):
     ) -> None:
         rules = TokenRules.behind_a_prompt(network.generation_config, vocabulary.pad, vocabulary.end)
         super().__init__(config, network, described, vocabulary, rules, smoothed)
-        self._differs: str | None = None  # see _difference; None: not looked at
+        self._differs: dict[tuple[str, bool], str] = {}  # device, half precision -> see _difference
         self._told = False
 
     def depends_on(self) -> dict[str, str]:
@@ -104,12 +104,14 @@ class Causal(TransformersModel):
     def reads_once(self, batch: Batch, width: int) -> bool:
         """Whether articles are read once for all texts of so many tokens, not again for each; says why not, once.
 
-        The first article is scored in both ways: they must agree, in half precision as well as plain rows do.
+        The first article on a device, and in half precision, is scored in both ways: they must agree.
         """
         reason = prefix.refusal(self.network.config, batch.src.shape[1] + width)
-        if reason is None and self._differs is None:
-            self._differs = self._difference(batch)
-        if (reason := reason or self._differs) and not self._told:
+        device = batch.src.device.type
+        here = device, torch.is_autocast_enabled(device)
+        if reason is None and here not in self._differs:
+            self._differs[here] = self._difference(batch)
+        if (reason := reason or self._differs[here]) and not self._told:
             say(f"{self.config.pretrained}: every sample reads its article again: {reason}")
             self._told = True
         return not reason
