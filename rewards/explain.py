@@ -74,19 +74,20 @@ class Explanation:
         return {**data, "distances": self.values.tolist(), "flows": flows}
 
 
-def explain(reward: Reward, candidate: str, reference: str) -> Explanation:
+def explain(reward: Reward, candidate: str, reference: str, source: str | None = None) -> Explanation:
     """A mover's plan, a metric's cosines, ROUGE's matches, or what a model computed.
 
-    ``reference``: a reference, or the article for a reward that reads it. Raises RewardError for other rewards.
+    ``source``: the article, for a reward that reads it; None: ``reference`` is it. Raises RewardError for others.
     """
-    explained = _explainer(reward)
-    reason = reward.undefined(candidate, [reference], reference)
+    explained, source = _explainer(reward), reference if source is None else source
+    reason = reward.undefined(candidate, [reference], source)
     if reason is not None:
         raise RewardError(f"{reward.name}: nothing to show: {reason}")
     as_reference = None if isinstance(reward, PairReward) else reward.undefined(candidate, [candidate])
     if as_reference is not None or not candidate.strip():
         raise RewardError(f"{reward.name}: nothing to show: the candidate has nothing to score")
-    return explained(reward, candidate, reference, float(reward([candidate], [[reference]], [reference])[0]))
+    compared = source if getattr(reward, "given", "reference") == "source" else reference
+    return explained(reward, candidate, compared, float(reward([candidate], [[reference]], [source])[0]))
 
 
 def _explainer(reward: Any) -> Callable[[Any, str, str, float], Explanation]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Head = Literal["language", "classes"]
 Encoded = Mapping[str, list[int]]  # what a tokenizer gives for a text
-TOKENS = {"cpu": 2048, "cuda": 32768}  # of a batch, padding counted
+TOKENS = {"cpu": 2048, "cuda": 16384}  # of a batch, padding counted
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,7 +46,8 @@ def explain(
 
     For wms, sms and s+wms: the optimal transport plan, as in Figure 1 of Clark et al. (2019), with the weight and the
     distance of each move. For the contextual metrics: the matrix of cosines. For ROUGE: the
-    words or n-grams that count. A page needs no network; point at a text to follow its weight.
+    words or n-grams that count. For metrics that are models: tokens, sentences or numbers of the scale, with the
+    article of the output (or the second text). A page needs no network; point at a text to follow its weight.
 
     **Examples**
 
@@ -61,7 +62,8 @@ def explain(
     from rlsum.explain.explained import check_out
 
     check_out(out, len(labelled(metrics)), overwrite)
-    explained = api.explain(*_texts(candidate, reference, identity, system, reference_lists), metrics, language)
+    candidate, compared, source = _texts(candidate, reference, identity, system, reference_lists)
+    explained = api.explain(candidate, compared, metrics, language, source)
     if not explained.save(out, theme, overwrite=True):
         typer.echo("letters that no installed font has are drawn as boxes; a page (.html) shows them", err=True)
     typer.echo(explained)
@@ -86,8 +88,8 @@ def _read(path: str) -> str:
 
 def _texts(
     candidate: str, reference: str | None, identity: str | None, system: str | None, lists: Lists | None
-) -> tuple[str, str]:
-    """The two texts: as given, or of the output that --id and --system name."""
+) -> tuple[str, str, str | None]:
+    """Candidate and reference: as given, or of the output that --id and --system name, with its article."""
     if identity is None:
         if reference is None or system is not None:
             records = _is_file(candidate) and not is_text(Path(candidate))
@@ -100,7 +102,7 @@ def _texts(
         files = [text for text in (candidate, reference) if _is_file(text)]
         if len(files) == 1:
             raise UserError(f"{files[0]}: a file, compared with a text; give two texts, or two files of one text each")
-        return (_read(candidate), _read(reference)) if files else (candidate, reference)
+        return (_read(candidate), _read(reference), None) if files else (candidate, reference, None)
     if reference is not None:
         raise UserError(f"--id {identity}: give one file of outputs, and no reference")
     outputs = read_outputs(candidate, lists=lists)
@@ -112,4 +114,4 @@ def _texts(
         raise UserError(f"{candidate}: {len(matching)} outputs have the id {identity!r}; {fix}")
     if not matching[0].references:
         raise UserError(f"{candidate}: the output {identity!r} has no reference")
-    return matching[0].candidate, matching[0].references[0]
+    return matching[0].candidate, matching[0].references[0], matching[0].source

@@ -72,15 +72,18 @@ class Explained:
         return complete
 
 
-def explain(candidate: str, reference: str, metrics: Specs, language: str | None = None) -> Explained:
+def explain(
+    candidate: str, reference: str, metrics: Specs, language: str | None = None, source: str | None = None
+) -> Explained:
     """Why a pair has its score: where the weight of its words and sentences moves, or which tokens are similar.
 
-    ``language``: the ISO 639-1 code of the texts. Raises RewardError for one of ``metrics`` that has no explanation.
+    ``language``: the ISO 639-1 code of the texts. ``source``: the article, for metrics that read it; None: it is
+    ``reference``. Raises RewardError for one of ``metrics`` that has no explanation.
     """
     from rewards.explain import explain as explanation_of
 
     scorers = rewards.from_specs(metrics, language)
-    return Explained(tuple(explanation_of(scorer, candidate, reference) for scorer in scorers.values()))
+    return Explained(tuple(explanation_of(scorer, candidate, reference, source) for scorer in scorers.values()))
 
 
 def check_out(out: Path, metrics: int, overwrite: bool) -> None:

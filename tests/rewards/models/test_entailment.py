@@ -50,6 +50,7 @@ def test_it_is_the_formula_of_the_paper(score: str, aggregate: str, folder: Path
     explained = explain(reward, SUMMARY, ARTICLE)
     np.testing.assert_allclose(explained.values, values, atol=1e-6)
     assert [item.text for item in explained.reference] == sentences(ARTICLE)
+    assert explain(reward, SUMMARY, "the dog .", ARTICLE).score == explained.score
 
 
 def test_windows_of_the_article_are_as_long_as_the_model_reads(folder: Path) -> None:
