@@ -36,8 +36,7 @@ def preferences_picture(analysis: Analysis) -> Picture:
             for x, text, align in ((0, sides[0], "left"), (50, outcome.criterion, "center"), (100, sides[1], "right")):
                 weight = "bold" if x == 50 else "normal"
                 ground = {"facecolor": figure.get_facecolor(), "edgecolor": "none", "pad": 1}
-                where = {"ha": align, "va": "center", "bbox": ground}
-                axes.text(x, y + 0.32, text, fontsize=8, fontweight=weight, **where)
+                axes.text(x, y + 0.32, text, ha=align, va="center", fontsize=8, fontweight=weight, bbox=ground)
         axes.set_yticks([])
         label = f"{VOTES}; of graded answers,\n0 and 100 are the largest differences" if graded else VOTES
         axes.set(xlim=(-2, 102), ylim=(-0.4, len(outcomes) - 0.3), xlabel=label)

@@ -82,10 +82,8 @@ def _unchecked(analysis: Analysis) -> Iterable[str]:
     """Judges whom no rule could exclude, and what would be without them."""
     if analysis.unchecked:
         least, names = analysis.settings.rules.min_checks, ", ".join(analysis.unchecked)
-        yield (
-            f"{names} answered fewer than {counted(least, 'check')}, so the rule could not leave out "
-            f"{'them' if len(analysis.unchecked) > 1 else 'this judge'}"
-        )
+        them = "them" if len(analysis.unchecked) > 1 else "this judge"
+        yield f"{names} answered fewer than {counted(least, 'check')}, so the rule could not leave {them} out"
     for row, without in zip(analysis.outcomes, analysis.without.get("", ()), strict=False):
         if row.preferred(analysis.settings.alpha) != without.preferred(analysis.settings.alpha):
             yield f"without them: {verdict(without, analysis.settings.alpha)}"

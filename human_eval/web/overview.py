@@ -105,7 +105,7 @@ def to_pay(person: Person, row: JudgeRow | None) -> tuple[str, str]:
     if row and (row.failing or person.barred == "failed checks"):
         return "reject, or pay in part", f"failed {row.failed} of {counted(row.checks, 'check')}; {saved}"
     if row is None:
-        return "nothing", "came, did not begin"
+        return "nothing", "came, did not begin" if person.joined is None else "began, saved nothing, was inactive"
     if row.stage == "finished":
         return "approve", saved + (f"; only {counted(row.checks, 'check')}" if row.few else "")
     if row.stage == "left":

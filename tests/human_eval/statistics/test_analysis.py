@@ -99,7 +99,7 @@ def test_judges_with_few_checks_are_named_with_the_verdict_without_them():
     found = analyse(study_of(votes_of(tosses), checks=checks), FAST)
     assert found.unchecked == ("judge0",)
     told = warnings(found)
-    assert "judge0 answered fewer than 2 checks, so the rule could not leave out this judge" in told
+    assert "judge0 answered fewer than 2 checks, so the rule could not leave this judge out" in told
     assert any(line.startswith("without them: overall: no difference detected") for line in told)
     assert analyse(study_of(votes_of(tosses)), FAST).unchecked == ()  # a study without checks
 
