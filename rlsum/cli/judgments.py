@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import json
+from dataclasses import asdict
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,7 +19,7 @@ from rlsum.pages.table import Table, text_table
 from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
-    from rlsum.judgments.collection import Judgments
+    from rlsum.judgments.collection import JudgmentCounts, Judgments
 
 MANY = 8  # systems or groups to list
 
@@ -49,6 +48,7 @@ def judgments(
     layout: Layout,
     lower_is_better: LowerIsBetter = "",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Check human judgments and summarize them; with -o, write them as JSONL for the other commands.
 
@@ -68,6 +68,7 @@ def judgments(
     rlsum data judgments batch.csv --id-column Input.id --system-column Input.system --candidate Input.summary
     --reference Input.reference --score Answer.coherence --judge-column WorkerId -o judged.jsonl
     """
+    from rlsum.judgments.collection import describe
     from rlsum.judgments.columns import score_columns
     from rlsum.judgments.records import write_jsonl
     from rlsum.judgments.registry import load
@@ -77,52 +78,53 @@ def judgments(
     named = data if path is None else f"{data}:{path}"
     columns = layout.columns(score_columns(score or ()))
     loaded = load(named, layout=columns, lower_is_better=listed(lower_is_better))
+    overview = describe(loaded)
     if out is not None:
         write_jsonl(out, loaded.rows)
-    show([_counts(loaded), _scores(loaded), Bullets(loaded.notes)], Console())
+    if as_json:
+        counted = {"name": loaded.name, **asdict(overview)}
+        told = {"left_out": dict(loaded.left_out), "notes": list(loaded.notes)}
+        typer.echo(json.dumps({**counted, **told}, indent=2, ensure_ascii=False))
+        return
+    show([_counts(loaded, overview), _scores(overview), Bullets(loaded.notes)], Console())
     if out is not None:
-        typer.echo(f"{out}: {len(loaded.rows):,} judgments")
+        typer.echo(f"{out}: {overview.rows:,} judgments")
 
 
-def _counts(loaded: Judgments) -> Table:
-    inputs = {(row.group, row.id) for row in loaded.rows}
-    systems = Counter(row.system for row in loaded.rows).most_common()
-    groups = [*Counter(row.group for row in loaded.rows if row.group).items()]
+def _counts(loaded: Judgments, overview: JudgmentCounts) -> Table:
     rows = [
-        ("judgments", f"{len(loaded.rows):,}", ""),
-        ("inputs", f"{len(inputs):,}", ""),
-        ("systems", f"{len(systems):,}", _named(systems)),
-        ("groups", f"{len(groups):,}", _named(groups)),
-        ("references each", _spread(len(row.references) for row in loaded.rows), ""),
-        ("without a source", f"{sum(not row.source for row in loaded.rows):,}", ""),
+        ("judgments", f"{overview.rows:,}", ""),
+        ("inputs", f"{overview.inputs:,}", ""),
+        ("systems", f"{len(overview.systems):,}", _named(overview.systems)),
+        ("groups", f"{len(overview.groups):,}", _named(overview.groups)),
+        ("references each", _spread(overview.references), ""),
+        ("without a source", f"{overview.without_source:,}", ""),
         *(("left out", f"{count:,}", reason) for reason, count in loaded.left_out.items()),
     ]
     optional = ("groups", "without a source")
     return text_table(loaded.name, ("", "count", ""), (row for row in rows if row[1] != "0" or row[0] not in optional))
 
 
-def _scores(loaded: Judgments) -> Table:
-    names = "given", "missing", "lowest", "highest", "mean", "scale", "judges each"
+def _scores(overview: JudgmentCounts) -> Table:
+    names = "given", "missing", "lowest", "highest", "mean", "scale", "tied pairs", "judges each"
     rows = []
-    for name in dict.fromkeys(name for row in loaded.rows for name in (*row.scores, *row.raw_scores)):
-        values = [value for row in loaded.rows if (value := row.scores.get(name)) is not None]
-        told = ["-"] * 3 if not values else [f"{of(values):.3f}" for of in (min, max, fmean)]
-        scale = "{:g} to {:g}".format(*loaded.scales[name]) if name in loaded.scales else "-"
-        judges = (sum(value is not None for value in row.raw_scores.get(name, ())) for row in loaded.rows)
-        counts = f"{len(values):,}", f"{len(loaded.rows) - len(values):,}"
-        rows.append((name, *counts, *told, scale, _spread(judges)))
+    for score in overview.scores:
+        values = ("-" if value is None else f"{value:.3f}" for value in (score.lowest, score.highest, score.mean))
+        scale = f"{score.scale[0]:g} to {score.scale[1]:g}" if score.scale else "-"
+        ties = "-" if score.ties is None else f"{score.ties:.1%}"
+        counts = f"{score.given:,}", f"{score.missing:,}"
+        rows.append((score.name, *counts, *values, scale, ties, _spread(score.judges)))
     return text_table("", ("score", *names), rows)
 
 
-def _named(counts: Sequence[tuple[str, int]]) -> str:
-    named = ", ".join(f"{name} {count:,}" for name, count in counts[:MANY])
+def _named(counts: dict[str, int]) -> str:
+    named = ", ".join(f"{name} {count:,}" for name, count in list(counts.items())[:MANY])
     return named + (", ..." if len(counts) > MANY else "")
 
 
-def _spread(numbers: Iterable[int]) -> str:
+def _spread(counts: dict[int, int]) -> str:
     """The number if all rows have the same, otherwise each number with its count of rows."""
-    counts = sorted(Counter(numbers).items())
     if len(counts) == 1:
-        return str(counts[0][0])
-    shown = [f"{number} ({rows:,})" for number, rows in counts]
+        return str(next(iter(counts)))
+    shown = [f"{number} ({rows:,})" for number, rows in counts.items()]
     return ", ".join(shown if len(shown) <= MANY else [shown[0], "...", shown[-1]])

@@ -34,12 +34,21 @@ def test_public_data_becomes_records_and_what_is_in_it_is_told(answers, tmp_path
     assert cells(told, "judgments")[1] == "3"
     assert cells(told, "systems")[1:] == ["1", "students 3"]
     assert cells(told, "left out")[1:] == ["1", "of other sets than 3"]
-    assert cells(told, "overall")[1:] == ["3", "0", "0.500", "1.000", "0.667", "0 to 1", "2"]
+    assert cells(told, "overall")[1:] == ["3", "0", "0.500", "1.000", "0.667", "0 to 1", "33.3%", "2"]
     assert "- references: none" in told
     assert [each.id for each in load(out).rows] == ["1", "2", "3"]
-    assert cells(run(out), "overall")[1:] == ["3", "0", "0.500", "1.000", "0.667", "-", "2"]
+    assert cells(run(out), "overall")[1:] == ["3", "0", "0.500", "1.000", "0.667", "-", "33.3%", "2"]
     with pytest.raises(UserError, match="exists; add --overwrite"):
         run(out, "-o", out)
+
+
+def test_the_summary_as_json(answers):
+    found = json.loads(run(f"asap-sas:{answers}", "--json"))
+    assert (found["rows"], found["inputs"], found["groups"]) == (4, 4, {"3": 3, "1": 1})
+    assert found["references"] == {"0": 4}
+    overall = next(score for score in found["scores"] if score["name"] == "overall")
+    assert overall["judges"] == {"2": 4}
+    assert overall["ties"] == pytest.approx(1 / 6)
 
 
 def test_missing_scores_and_brackets_in_names_are_shown(tmp_path):
@@ -49,7 +58,7 @@ def test_missing_scores_and_brackets_in_names_are_shown(tmp_path):
     path.write_text("\n".join(map(json.dumps, rows)))
     told = run(path)
     assert cells(told, "systems")[2] == "[red]s 2"
-    assert cells(told, "[b]")[1:] == ["0", "2", "-", "-", "-", "-", "0"]
+    assert cells(told, "[b]")[1:] == ["0", "2", "-", "-", "-", "-", "-", "0"]
     assert cells(told, "other")[-1] == "0 (1), 1 (1)"
 
 
@@ -68,7 +77,7 @@ def test_a_spreadsheet_of_a_row_a_judge_by_the_names_of_its_columns(tmp_path):
     out = tmp_path / "j.jsonl"
     told = run(long_form(tmp_path / "j.csv"), *OPTIONS, "--score", "Answer.flow", "-o", out)
     assert cells(told, "judgments")[1] == "3"
-    assert cells(told, "flow")[1:] == ["3", "0", "2.000", "4.000", "3.000", "-", "3"]
+    assert cells(told, "flow")[1:] == ["3", "0", "2.000", "4.000", "3.000", "-", "0.0%", "3"]
     assert "9 rows by 3 judges, 3 texts with 3 each" in " ".join(told.split())
     assert [row.judges for row in load(out).rows] == [("ann", "bo", "cy")] * 3
 
