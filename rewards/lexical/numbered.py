@@ -70,4 +70,4 @@ def common(first: Numbered, second: Numbered, n: int) -> Counts:
         return np.zeros(n)
     place = np.searchsorted(others, keys).clip(max=len(others) - 1)
     equal = others[place] == keys
-    return np.bincount(keys[equal] // size, np.minimum(times, other_times[place])[equal], n)
+    return np.bincount(keys[equal] // size, np.minimum(times, other_times[place])[equal], n).astype(np.float64)

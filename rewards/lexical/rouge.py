@@ -67,7 +67,7 @@ def rouge_lsum(candidates: Sequence[Sentences], references: Sequence[Sentences])
     hits = np.fromiter((-1 if _fits(*pair) else _united_hits(*pair) for pair in pairs), float, len(pairs))
     rows = np.flatnonzero(hits < 0)
     if len(rows):
-        hits[rows] = _many_united_hits([candidates[row] for row in rows], [references[row] for row in rows])
+        hits[rows] = _many_united_hits(*zip(*(pairs[row] for row in rows), strict=True))
     totals = (np.array([sum(map(len, sentences)) for sentences in side]) for side in (candidates, references))
     return prf(hits, *totals)
 
