@@ -100,8 +100,8 @@ def study(kind: str, items: int, judges: int, crowd: str, generator: Generator) 
                     preference = {(0, 1): float(np.sign(numbers[0] - numbers[1]))}
                 else:
                     answer = answered(kind, worth)
-                    pairs = combinations(range(systems), 2)
-                    preference = {pair: KINDS[kind].vote(answer, systems, *pair) for pair in pairs}
+                    sides = combinations(range(systems), 2)
+                    preference = {pair: KINDS[kind].vote(answer, systems, *pair) for pair in sides}
                 found += [
                     Vote(
                         criterion, (names[i], names[j]), str(item), str(item), f"j{judge}", f"{item}-{judge}", value, 0

@@ -89,7 +89,8 @@ def of_tokens(model, batch, ids):
     """The same of a pretrained model."""
     rows = repeat_rows(len(batch), len(ids) // len(batch))
     inputs = model.rules.inputs(ids)
-    logits = model.network(**model._encoded(batch, rows), decoder_input_ids=inputs, use_cache=False).logits
+    with model._encoded(batch, rows) as given:
+        logits = model.network(**given, decoder_input_ids=inputs, use_cache=False).logits
     return dict(enumerate(logits.log_softmax(-1).flatten(0, 1)))
 
 
