@@ -32,7 +32,7 @@ def talker(**options):
 
 def decoded(model, method):
     """Ids and log-probabilities of texts of 20 tokens at most."""
-    batch = tiny.batch(PAIRS)
+    batch = tiny.batch(PAIRS).to(next(model.parameters()).device)
     if method == "greedy":
         return model.generate(batch, Decoding(max_length=20))
     torch.manual_seed(3)
