@@ -29,10 +29,7 @@ def warnings(analysis: Analysis) -> list[str]:
         *analysis.votes.notes,
         *_untrained(analysis),
         *([f"blinding: {naming_note(naming)}; judges who read it may have known the system"] if naming else []),
-        *(
-            f"{row.judge} is left out with {counted(row.judgments, 'judgment')}: {row.reason}"
-            for row in analysis.excluded
-        ),
+        *_left_out(analysis),
         *_careless(analysis),
         *_changed_by_exclusion(analysis),
         *_unchecked(analysis),

@@ -28,8 +28,8 @@ from rlsum.evaluation.agreement import Agreement
 
 @dataclass(frozen=True)
 class JudgeRow:
-    """One judge. ``seconds``: median per item. ``failed`` of ``checks`` checks; ``failing``: the analysis would exclude
-    them; ``few``: they answered fewer checks than it needs for that.
+    """One judge. ``seconds``: median per item. ``failed`` of ``checks`` checks; ``failing``: why the analysis would
+    exclude them; ``few``: they answered fewer checks than it needs for that.
 
     ``stage``: finished, judging, away (the loan has expired, so another judge may take over) or left.
     """
@@ -40,7 +40,7 @@ class JudgeRow:
     seconds: float
     checks: int
     failed: int
-    failing: bool
+    failing: str
     few: bool
     stage: str
 
@@ -68,7 +68,7 @@ def overview(
     loan_of = {loan.judge: loan for loan in loans}
     votes = unblind(study, key, responses) if key else None
     rules = settings.rules if settings else ExclusionRules()
-    failing = {row.judge for row in excluded(votes, rules)} if votes else set()
+    failing = {row.judge: row.reason for row in excluded(votes, rules)} if votes else {}
     rows = []
     for judge in sorted(by_judge.keys() | loan_of.keys()):
         done, loan = by_judge[judge], loan_of.get(judge)
@@ -77,7 +77,7 @@ def overview(
         checks = [check.failed for check in votes.checks if check.judge == judge] if votes else []
         numbers = len(done), len(done) + len(still_open), _quartiles(done)[1], len(checks), sum(checks)
         few = bool(votes and votes.checks and stage != "judging" and len(checks) < rules.min_checks)
-        rows.append(JudgeRow(judge, *numbers, judge in failing, few, stage))
+        rows.append(JudgeRow(judge, *numbers, failing.get(judge, ""), few, stage))
     return {
         "done": len({task for _, task in answered}),
         "total": len(study.tasks),
@@ -103,7 +103,7 @@ def to_pay(person: Person, row: JudgeRow | None) -> tuple[str, str]:
             person.barred, "failed the training round"
         )
     if row and (row.failing or person.barred == "failed checks"):
-        return "reject, or pay in part", f"failed {row.failed} of {counted(row.checks, 'check')}; {saved}"
+        return "reject, or pay in part", f"{row.failing or person.barred}; {saved}"
     if row is None:
         return "nothing", "came, did not begin" if person.joined is None else "began, saved nothing, was inactive"
     if row.stage == "finished":

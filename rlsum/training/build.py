@@ -158,12 +158,13 @@ def _section(config: Config, origin: Origin) -> ModelConfig | None:
 
 def _check_dropout(config: Config) -> None:
     """Raise ConfigError for dropout where samples teach: they would be scored by another network than drew them."""
-    for key, section in (("model.dropout", config.model), ("model.lora.dropout", getattr(config.model, "lora", None))):
-        if rate := getattr(section, "dropout", None):
-            raise ConfigError(
-                f"{key}={rate}: the samples of objective.kind={config.objective.kind} would have other "
-                f"log-probabilities when scored than when drawn; set {key}={'false' if rate is True else 0}"
-            )
+    for key, section in (("model", config.model), ("model.lora", getattr(config.model, "lora", None))):
+        for name, rate in vars(section).items() if section is not None else ():
+            if "dropout" in name and rate:
+                raise ConfigError(
+                    f"{key}.{name}={rate}: the samples of objective.kind={config.objective.kind} would have other "
+                    f"log-probabilities when scored than when drawn; set {key}.{name}={'false' if rate is True else 0}"
+                )
 
 
 def _claim(run: Path, resume: bool) -> IO[bytes]:
