@@ -64,7 +64,7 @@ def test_without_the_key_nobody_is_said_to_fail(app):
     work(app, "anna", ("left", "left"))
     page = app.visit("admin").get("/admin").text
     assert "without the key (--key)" in page
-    assert "warn\">failed" not in page
+    assert 'warn">failed' not in page
 
 
 def test_with_the_key_who_prefers_one_of_two_equal_texts_fails(app_of):
@@ -74,7 +74,7 @@ def test_with_the_key_who_prefers_one_of_two_equal_texts_fails(app_of):
     work(app, "ben", ("none", "none"))
     page = app.visit("admin").get("/admin").text
     assert "2 of 2" in page
-    assert page.count("warn\">failed") == 1
+    assert page.count('warn">failed') == 1
 
 
 def test_the_verdict_is_hidden_until_the_study_is_closed(app_of):

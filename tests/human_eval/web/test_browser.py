@@ -86,7 +86,7 @@ def test_two_judges_do_a_whole_study_by_keyboard_and_by_mouse(folder, page, brow
         assert "Thank you" in page.inner_text("h1")
         assert "Thank you" in other.inner_text("h1")
         other.goto(server.admin)
-        assert other.locator("text=failed").count() == 0
+        assert other.locator(".state.warn").count() == 0
         assert other.locator("text=0 of 3").count() == 2
         other.context.close()
         assert by_keys.errors == by_mouse.errors == []
