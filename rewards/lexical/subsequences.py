@@ -87,7 +87,7 @@ def many_positions(firsts: Numbered, seconds: Numbered, first: Numbers, second: 
     done = 0
     while done < len(order):
         steps = int(lengths[order[done]])
-        some = order[done : done + CELLS // (WORD * steps)]
+        some = order[done : done + max(1, CELLS // (WORD * steps))]
         back = np.arange(steps, 0, -1)
         words = seconds.ids[(ends[second[some], None] - back).clip(0)].astype(np.int32)
         words[back > lengths[some, None]] = -2  # a word in front that matches nothing changes nothing
