@@ -134,8 +134,9 @@ def test_articles_need_no_references_and_columns_may_have_other_names(run_folder
 )
 def test_what_cannot_be_is_refused_before_decoding(run_folder, tmp_path, monkeypatch, rows, arguments, message):
     monkeypatch.setattr(generation, "write_summaries", lambda *_: pytest.fail("decoded"))
+    where = [] if "-o" in arguments else ["-o", tmp_path / "o.jsonl"]
     with pytest.raises(UserError, match=message):
-        generate(run_folder, write(tmp_path / "a.jsonl", rows), "-o", tmp_path / "o.jsonl", *arguments)
+        generate(run_folder, write(tmp_path / "a.jsonl", rows), *where, *arguments)
     assert not (tmp_path / "o.jsonl").exists()
 
 
