@@ -16,6 +16,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -160,6 +161,16 @@ def python(code: str) -> Iterator[str]:
     yield written.getvalue()
 
 
+def replaced(arguments: list[str], by: list[str]) -> list[str]:
+    """Arguments with others in place of their own options, which may stand once."""
+    kept = list(arguments)
+    for option, value in pairwise([*by, "--"]):
+        if option.startswith("--") and option in kept:
+            at = kept.index(option)
+            del kept[at : at + (1 if value.startswith("--") else 2)]
+    return kept + by
+
+
 def shell(code: str) -> Iterator[str]:
     """Command by command: those of rlsum in this process, others by a shell."""
     from rlsum.cli.app import app
@@ -167,7 +178,7 @@ def shell(code: str) -> Iterator[str]:
     for line in code.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         if words[:1] == ["rlsum"]:
-            arguments = words[1:] + shorter(words[1:])
+            arguments = replaced(words[1:], shorter(words[1:]))
             ended = CliRunner().invoke(app, arguments, catch_exceptions=False)
             assert ended.exit_code == 0, f"{line}\n{ended.output[-2000:]}"
             yield ended.output
