@@ -17,7 +17,7 @@ from rlsum.data.columns import Tokenizer
 from rlsum.errors import ConfigError as ConfigError
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.kinds import ModelSection
-from rlsum.objective import STRICT, Objective, RewardSpec, default_of
+from rlsum.objective import DRAWING, STRICT, Objective, RewardSpec
 from rlsum.records import RECORD_FIELDS
 from rlsum.sections import check_as
 from rlsum.yaml_files import read
@@ -144,9 +144,9 @@ class Training:
     row_noise: bool | None = None
     """random numbers of a sample depend on its article, not on its batch; none: on with several processes or
     decode_batch"""
-    decode_batch: int | None = Field(default=None, ge=1)
+    decode_batch: Annotated[int | None, DRAWING] = Field(default=None, ge=1)
     """articles sampled from together, before the update; none: batch by batch"""
-    reward_workers: int = Field(default=0, ge=0)
+    reward_workers: Annotated[int, DRAWING] = Field(default=0, ge=0)
     """processes that score samples while this one decodes the next; 0: the training process scores"""
     reward_seconds: float = Field(default=60.0, gt=0)
     """time limit of a sample in a worker; a sample over it has no reward"""
@@ -239,8 +239,8 @@ class Config:
         """What an objective without samples has no use for."""
         if self.sampling != Sampling():
             yield "sampling: objective.kind=mle draws no samples; leave it out"
-        for name in ("decode_batch", "reward_workers"):
-            if (value := getattr(self.training, name)) != default_of(self.training, name):
+        for name, field in self.training.__pydantic_fields__.items():  # type: ignore[attr-defined]
+            if DRAWING in field.metadata and (value := getattr(self.training, name)) != field.default:
                 yield f"training.{name}={value}: objective.kind=mle draws no samples; leave it out"
 
     @property

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Literal
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -17,11 +18,26 @@ Estimator = Literal[
 ]
 OF_SINGLE_SAMPLES = ("self-critical", "reinforce++")  # estimators that need no second sample of an article
 OF_COMPONENTS = ("normalize-then-sum", "gdpo")  # that read the components of a weighted reward
-MIXED_ONLY = (
-    "control_advantage", "estimator", "normalisation", "divisor", "skip_zero_groups", "kl", "kl_estimator", "clip",
-    "clip_high", "ratio",
-)  # fmt: skip
 Normalisation = Literal["constant", "token", "sequence", "sum"]  # of the policy gradient: estimators.weights
+
+
+@dataclasses.dataclass(frozen=True)
+class Only:
+    """What must hold for a key to mean anything, and what is said of a value that is not its default."""
+
+    holds: Callable[[Objective], bool]
+    says: str
+
+
+MIXED = Only(lambda its: its.kind == "mixed", " applies to kind=mixed only; leave it out")
+RISK = Only(lambda its: its.kind == "minimum-risk", " applies to kind=minimum-risk only; leave it out")
+DRAWING = Only(lambda its: its.rewarded, ": kind=mle draws no samples; leave it out")
+SCALED = Only(lambda its: its.kind != "best-of-n", ": kind=best-of-n only orders the rewards; leave it out")
+CONSTANT = Only(lambda its: its.control == "constant", ": applies to control=constant only; leave it out")
+DIVIDED = Only(lambda its: its.normalisation == "constant", " applies to normalisation=constant only; leave it out")
+ANCHORED = Only(lambda its: its.kl > 0, " is about the distance from the start: set kl, for example 0.05")
+RATIOS = Only(lambda its: its.clip is not None, " is about importance ratios: set clip, for example 0.2")
+COVERED = Only(lambda its: its.coverage_weight > 0, ": coverage_weight=0 turns coverage off; set it, for example 1")
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -37,51 +53,51 @@ class Objective:
     """weight of the reward's loss, at the first update"""
     gamma_end: float | None = Field(default=None, ge=0, le=1)
     """its weight at the last update, reached linearly; none: constant"""
-    estimator: Estimator = "self-critical"
+    estimator: Annotated[Estimator, MIXED] = "self-critical"
     """how the rewards of mixed become advantages; gdpo and normalize-then-sum bring the components of a weighted reward
     to one scale first"""
-    reward_scale: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    reward_scale: Annotated[float, SCALED] = Field(default=1.0, gt=0, allow_inf_nan=False)
     """factor on the advantages of mixed and the rewards of minimum-risk"""
     samples: int = Field(default=1, ge=1)
     """samples per article; 2 or more but for mle, and mixed with self-critical or reinforce++"""
-    normalisation: Normalisation = "constant"
+    normalisation: Annotated[Normalisation, MIXED] = "constant"
     """what the sum of log p over a sample is divided by in mixed: the divisor (constant), the mean length of the
     update's samples (token), the sample's length (sequence), or 1 (sum)"""
-    divisor: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    divisor: Annotated[float | None, MIXED, DIVIDED] = Field(default=None, gt=0, allow_inf_nan=False)
     """the divisor of normalisation=constant; none: the mean tokens of the training references"""
-    skip_zero_groups: bool = False
+    skip_zero_groups: Annotated[bool, MIXED] = False
     """leave articles whose samples all have advantage 0 or none out of the loss of mixed (DAPO)"""
-    mask_truncated: bool = False
+    mask_truncated: Annotated[bool, DRAWING] = False
     """leave samples that sampling.max_length has cut off out of the loss; the advantages of mixed are still those of
     all samples (DAPO; ``mask_truncated_completions`` of TRL)"""
     length: Literal["sum", "mean"] = "mean"
     """the log-probability of a text is the mean or the sum over its tokens: of references, and of samples in all kinds
     but mixed"""
-    kl: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    kl: Annotated[float, MIXED] = Field(default=0.0, ge=0, allow_inf_nan=False)
     """weight of the distance from the start, KL(policy || start), in the loss of mixed"""
-    kl_estimator: Literal["k1", "k2", "k3"] = "k1"
+    kl_estimator: Annotated[Literal["k1", "k2", "k3"], MIXED, ANCHORED] = "k1"
     """k1: log p / p_start of a sample, in its advantage, lowers this KL; k2: its square, in the loss, lowers that of
     each next token; k3 in the loss, as in GRPO, lowers KL(start || policy)"""
-    updates_per_sample: int = Field(default=1, ge=1)
+    updates_per_sample: Annotated[int, DRAWING] = Field(default=1, ge=1)
     """updates that learn from the same samples; above 1, mixed needs clip"""
-    clip: float | None = Field(default=None, gt=0, lt=1)
+    clip: Annotated[float | None, MIXED] = Field(default=None, gt=0, lt=1)
     """range of importance ratios, which then replace log-probabilities in the loss of mixed; 0.2 is usual"""
-    clip_high: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    clip_high: Annotated[float | None, MIXED, RATIOS] = Field(default=None, gt=0, allow_inf_nan=False)
     """their range above 1, where clip is the one below; none: the same (DAPO: 0.28)"""
-    ratio: Literal["token", "sequence"] = "token"
+    ratio: Annotated[Literal["token", "sequence"], MIXED, RATIOS] = "token"
     """an importance ratio of each token, or one of the sequence: their geometric mean (GSPO)"""
     margin: float = Field(default=0.001, ge=0, allow_inf_nan=False)
     """of ranking: the margin for each rank between two candidates"""
-    sharpness: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    sharpness: Annotated[float, RISK] = Field(default=1.0, gt=0, allow_inf_nan=False)
     """of minimum-risk: exponent of a sample's probability"""
     control: Literal["constant", "shuffled"] | None = None
     """takes the meaning out of the rewards; constant: every sample has the same advantage; shuffled: the samples of an
     update exchange their rewards, and so do its greedy texts"""
-    control_advantage: float | None = Field(default=None, allow_inf_nan=False)
+    control_advantage: Annotated[float | None, MIXED, CONSTANT] = Field(default=None, allow_inf_nan=False)
     """the advantage of every sample with control=constant, not scaled"""
     coverage_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
     """weight of the coverage loss, for a model with coverage; gamma does not change it"""
-    coverage_on_samples: bool = False
+    coverage_on_samples: Annotated[bool, DRAWING, COVERED] = False
     """add the coverage loss of the samples to that of the references"""
     label_smoothing: float = Field(default=0.0, ge=0, lt=1)
     """share of each reference token that is spread evenly over all tokens, in the likelihood of a pretrained model"""
@@ -122,35 +138,16 @@ class Objective:
                 "control=constant needs control_advantage, the advantage of every sample, for example -0.1: "
                 "the advantage_mean in the log of the run that it is a control of"
             )
-        for name in ("clip_high", "ratio"):
-            if self.kind == "mixed" and self.clip is None and getattr(self, name) != default_of(self, name):
-                yield f"{name}={getattr(self, name)} is about importance ratios: set clip, for example 0.2"
-
-        if self.kind == "mixed" and self.kl == 0 and self.kl_estimator != default_of(self, "kl_estimator"):
-            yield f"kl_estimator={self.kl_estimator} is about the distance from the start: set kl, for example 0.05"
 
     def _misplaced(self) -> Iterator[str]:
-        if self.kind != "mixed":
-            for name in MIXED_ONLY:
-                if getattr(self, name) != default_of(self, name):
-                    yield f"{name}={getattr(self, name)} applies to kind=mixed only; leave it out"
+        for name, field in self.__pydantic_fields__.items():  # type: ignore[attr-defined]
+            unmet = (rule for rule in field.metadata if isinstance(rule, Only) and not rule.holds(self))
+            if (value := getattr(self, name)) != field.default and (rule := next(unmet, None)):
+                yield f"{name}={value}{rule.says}"
         if self.control == "shuffled" and not self.rewarded:
             yield "control=shuffled: kind=mle has no rewards; leave it out"
         if self.control == "constant" and self.kind != "mixed":
             yield f"control=constant: kind={self.kind} has no advantages; use kind=mixed, or leave it out"
-        if self.control_advantage is not None and self.kind == "mixed" and self.control != "constant":
-            yield f"control_advantage={self.control_advantage}: applies to control=constant only; leave it out"
-        if self.sharpness != 1 and self.kind != "minimum-risk":
-            yield f"sharpness={self.sharpness} applies to kind=minimum-risk only; leave it out"
-        if self.reward_scale != 1 and self.kind == "best-of-n":
-            yield f"reward_scale={self.reward_scale}: kind=best-of-n only orders the rewards; leave it out"
-        if self.divisor is not None and self.normalisation != "constant":
-            yield f"divisor={self.divisor}: not with normalisation={self.normalisation}; use normalisation=constant"
-        if self.coverage_on_samples and self.coverage_weight == 0:
-            yield "coverage_on_samples=True: coverage_weight=0 turns coverage off; set it, for example 1"
-        for name in () if self.rewarded else ("coverage_on_samples", "updates_per_sample", "mask_truncated"):
-            if (value := getattr(self, name)) != default_of(self, name):
-                yield f"{name}={value}: kind=mle draws no samples; leave it out"
 
     def gamma_at(self, step: int, steps: int) -> float:
         """Gamma of update ``step`` (from 0) of ``steps``: constant, or linear from gamma to gamma_end."""
@@ -166,8 +163,3 @@ def hides_components(reward: RewardSpec) -> bool:
     if inner is None or spec.name == SUM:
         return False
     return hides_components(inner) if spec.name in ("cleaned", "limited") else SUM in str(inner)
-
-
-def default_of(section: Any, name: str) -> Any:
-    """The default of a key of a section."""
-    return section.__pydantic_fields__[name].default

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from rlsum.errors import ConfigError
 from rlsum.models.kinds import KINDS
+from rlsum.models.options import STRICT
 
 Schema = TypeVar("Schema")
 NAME = "NAME"  # stands for any name that a user gives, as in decoding.NAME.beam
@@ -42,6 +44,27 @@ def known_keys(schema: Any, prefix: str = "") -> list[str]:
             for kind in _sections_in(hint):
                 found += known_keys(kind, f"{prefix}{name}.{NAME}." if get_origin(hint) is dict else f"{prefix}{name}.")
     return list(dict.fromkeys(found))
+
+
+def left_open(*kinds: Any, without: Sequence[str] = ()) -> Any:
+    """A dataclass with the keys of sections, each None where it is left to another place.
+
+    Its ranges and texts are those of the sections: ``EXPLAINED_BY``.
+    """
+    body: dict[str, Any] = {"EXPLAINED_BY": kinds, "__annotations__": {}}
+    for kind in kinds:
+        hints = get_type_hints(kind)
+        for name, field in kind.__pydantic_fields__.items():
+            if name not in without:
+                hint = hints[name] | None
+                body["__annotations__"][name] = Annotated[hint, *field.metadata] if field.metadata else hint
+                body[name] = None
+    return dataclass(frozen=True, kw_only=True, config=STRICT)(type("Open", (), body))
+
+
+def names_of(*kinds: Any) -> list[str]:
+    """The names of the fields of dataclasses."""
+    return [field.name for kind in kinds for field in dataclasses.fields(kind)]
 
 
 def _sections_in(hint: Any) -> Iterator[type]:

@@ -12,12 +12,10 @@ import typer
 from pydantic.dataclasses import dataclass
 from rich.console import Console
 
-from rewards.references import Lists
 from rlsum.cli.judgments import judgments
 from rlsum.cli.options import ArticleColumn, ArticleFile, Language, ReferenceLists, expanded
 from rlsum.cli.usage import Told
 from rlsum.config import Config, DataConfig
-from rlsum.data.columns import Tokenizer
 from rlsum.errors import UserError
 from rlsum.files import check_free, write_lines
 from rlsum.objective import STRICT
@@ -25,6 +23,7 @@ from rlsum.pages.table import Table, text_table
 from rlsum.pages.terminal import show
 from rlsum.readers import CorpusError
 from rlsum.records import write_outputs
+from rlsum.sections import left_open
 
 if TYPE_CHECKING:
     from rlsum.data.corpus import Corpus
@@ -40,21 +39,14 @@ app = typer.Typer(
 app.command()(judgments)
 
 
-@dataclass(frozen=True, config=STRICT)
-class Reading:
-    """Keys of the section ``data`` that a command line may say otherwise."""
+UNSAID = ("train", "valid", "train_split", "valid_split", "train_limit", "valid_limit", "columns")
 
-    EXPLAINED_BY: ClassVar = (DataConfig,)
+
+@dataclass(frozen=True, config=STRICT)
+class Reading(left_open(DataConfig, without=UNSAID)):  # type: ignore[misc]
+    """Keys of the section ``data`` that a command line may say otherwise: all but ``UNSAID``."""
+
     ELSE: ClassVar = "; default: the configuration's"
-    id_column: str | None = None
-    source_column: str | None = None
-    reference_column: str | None = None
-    reference_lists: Lists | None = None
-    tokenizer: Tokenizer | None = None
-    lowercase: bool | None = None
-    max_source: int | None = None
-    max_target: int | None = None
-    num_proc: int | None = None
 
 
 @app.command()

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
+from typer.models import OptionInfo
 
 from rewards.options import bounds, meanings, nearest
 from rewards.references import Lists
@@ -116,8 +117,8 @@ class Report:
 def expanded(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose parameters that are dataclasses are options, one for each field; it gets the objects.
 
-    A field is a typer.Option, or of pydantic: the string under it is its help. One without a string is explained, and
-    bounded, in a dataclass of the class's ``EXPLAINED_BY``.
+    A field is a typer.Option, or of pydantic: the string under it is its help. One without a string is explained in a
+    dataclass of the class's ``EXPLAINED_BY``.
     """
     own = inspect.signature(command, eval_str=True).parameters
     kinds: dict[str, Any] = {
@@ -145,7 +146,7 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
 def _parameter(name: str, kind: Any) -> inspect.Parameter:
     """A field as an option of the command line."""
     hint, default = get_type_hints(kind, include_extras=True)[name], kind.__dataclass_fields__[name].default
-    if get_origin(hint) is not Annotated:
+    if not any(isinstance(given, OptionInfo) for given in getattr(hint, "__metadata__", ())):
         field = kind.__pydantic_fields__[name]
         default, hint = field.default, _option(name, kind, field)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
@@ -156,21 +157,22 @@ explanations = cache(meanings)  # reads source
 
 def _option(name: str, kind: Any, field: Any) -> Any:
     """The type of a field of pydantic with its option."""
-    explained, bounded, end = explanations(kind).get(name), field, ""
-    if explained is None:  # a section whose own default is None follows another one
-        others = {other: other.__pydantic_fields__.get(name) for other in kind.EXPLAINED_BY}
-        known = [(other, found) for other, found in others.items() if found is not None]
-        other, bounded = next((pair for pair in known if pair[1].default is not None), known[-1])
-        explained, end = explanations(other)[name], kind.ELSE
-    least = next((limit.ge for limit in bounded.metadata if hasattr(limit, "ge")), None)
-    limits = bounds(bounded.metadata) if least is None else ""  # typer shows a least value itself
+    explained, end = explanations(kind).get(name), ""
+    if explained is None:
+        texts = map(explanations, kind.EXPLAINED_BY)
+        explained, end = next(known[name] for known in texts if name in known), kind.ELSE
+    least = next((limit.ge for limit in field.metadata if hasattr(limit, "ge")), None)
+    limits = bounds(field.metadata) if least is None else ""  # typer shows a least value itself
     own = "|".join(kind.__pydantic_fields__)
     text = re.sub(f"``({own})``", lambda match: f"`--{match[1].replace('_', '-')}`", explained).replace("``", "`")
     text = "; ".join(filter(None, [f"{text[0].upper()}{text[1:]}", limits])) + f"{end}."
     hint: Any = field.annotation
     if NoneType in get_args(hint):
         members = [member for member in get_args(hint) if member is not NoneType]
-        hint = next((member for member in members if get_origin(member) is Literal), members[0]) | None
+        words = [word for member in members if get_origin(member) is Literal for word in get_args(member)]
+        if bool in members and words:
+            words = ["true", "false", *words]
+        hint = (Literal[*words] if words else members[0]) | None
     shown = typer.Option(help=text, min=least, metavar=field.title)
     return Annotated[hint, shown]
 

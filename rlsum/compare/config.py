@@ -20,9 +20,10 @@ from rewards.options import nearest
 from rewards.specs import as_spec
 from rlsum.config import Config, DataConfig, LanguageCode
 from rlsum.errors import ConfigError
+from rlsum.models.decoding import Limits, Search, Warping
 from rlsum.models.kinds import KINDS, kind_of
 from rlsum.objective import STRICT, RewardSpec
-from rlsum.sections import check_as, known_keys
+from rlsum.sections import check_as, known_keys, left_open
 from rlsum.yaml_files import locate, merge, read
 
 Control = Literal["none", "shuffled", "constant"]
@@ -80,20 +81,14 @@ class Trained:
 
 
 @dataclass(frozen=True, config=STRICT)
-class Decode:
+class Decode(left_open(Search, Limits)):  # type: ignore[misc]
     """Options of ``rlsum generate`` by which every model is decoded; None: the run's."""
 
-    beam: int | None = Field(default=None, ge=1)
-    max_length: int | None = Field(default=None, ge=1)
-    min_length: int | None = Field(default=None, ge=0)
-    length_penalty: float | None = Field(default=None, allow_inf_nan=False)
-    early_stopping: bool | Literal["never"] | None = None
-    block_ngrams: int | None = Field(default=None, ge=0)
     batch_size: int = Field(default=32, ge=1)
 
 
 @dataclass(frozen=True, config=STRICT)
-class Choosing:
+class Choosing(left_open(Limits, Warping)):  # type: ignore[misc]
     """A row whose summaries are chosen among samples of the start instead of trained for."""
 
     best_of: int | None = Field(default=None, ge=2)
@@ -103,9 +98,6 @@ class Choosing:
     mbr: str | None = None
     """of ``samples``, the one closest to all others by this reward (minimum Bayes risk)"""
     samples: int | None = Field(default=None, ge=2)
-    temperature: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    top_k: int | None = Field(default=None, ge=0)
-    top_p: float | None = Field(default=None, gt=0, le=1)
     batch_size: int = Field(default=32, ge=1)
 
     def __post_init__(self) -> None:

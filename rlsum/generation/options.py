@@ -6,38 +6,27 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from rewards.references import Lists
 from rlsum.errors import UserError, option
-from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.decoding import Decoding, Limits, Search, Warping
 from rlsum.objective import STRICT
-from rlsum.parsing import option_fault
+from rlsum.sections import left_open, names_of
 
 if TYPE_CHECKING:
     from rlsum.generation.choosing import SampleChoice
 
-# options of one method alone
-SEARCHING, DRAWING = ("beam", "length_penalty", "early_stopping"), ("temperature", "top_k", "top_p")
+DECODING = (Search, Limits, Warping)  # whose options are options here
 
 
 @dataclass(frozen=True, config=STRICT)
-class Generating:
-    """How to decode and what to read. None: as the run did, or for a pretrained model as its own files say.
+class Generating(left_open(*DECODING)):  # type: ignore[misc]
+    """How to decode and what to read. None: as the run did, or for a pretrained model as its own files say."""
 
-    Options of decoding without a string under them are those of the sections ``decoding`` and ``sampling``.
-    """
-
-    EXPLAINED_BY: ClassVar = (Sampling, Decoding)
     ELSE: ClassVar = "; default: the run's"
 
-    beam: int | None = None
-    max_length: int | None = None
-    min_length: int | None = None
-    length_penalty: float | None = None
-    early_stopping: bool | Literal["true", "false", "never"] | None = None
-    block_ngrams: int | None = None
     method: Literal["beam", "sample"] | None = None
     """beam search, or a sample of each article; default: beam"""
     best_of: int | None = Field(default=None, ge=1, title="N")
@@ -48,9 +37,6 @@ class Generating:
     """of ``samples``, the one with the best mean reward against the others"""
     samples: int | None = Field(default=None, ge=2, title="N")
     """with ``mbr``: samples an article"""
-    temperature: float | None = None
-    top_k: int | None = None
-    top_p: float | None = None
     seed: int = Field(default=1, ge=0)
     """seed of samples"""
     prompt: str | None = None
@@ -90,23 +76,18 @@ class Generating:
 def decoding_of(trained: Decoding, how: Generating, sampled: bool = False) -> Decoding:
     """Beam search (greedy if the beam is 1), or one sample an article if ``sampled``.
 
-    Options that ``how`` leaves open are those of ``trained``. Raises UserError if the lengths exclude each other, if a
-    number is out of range, or for an option of the other method.
+    Options that ``how`` leaves open are those of ``trained``. Raises UserError for an option of the other method, or
+    lengths that exclude each other.
     """
-    for name in SEARCHING if sampled else DRAWING:
-        if (value := getattr(how, name)) is not None:
-            other, method = ("sampling", "beam") if sampled else ("beam search", "sample")
-            raise UserError(f"{option(name, value)}: not with {other}; use {option('method', method)}")
-    names = (*SEARCHING, *DRAWING, "max_length", "min_length", "block_ngrams")
-    options = {**asdict(trained), **how.given(*names)}
+    unfit, other, method = (Search, "sampling", "beam") if sampled else (Warping, "beam search", "sample")
+    for name, value in how.given(*names_of(unfit)).items():
+        raise UserError(f"{option(name, value)}: not with {other}; use {option('method', method)}")
+    options = {**asdict(trained), **how.given(*names_of(*DECODING))}
     shortest, longest = options["min_length"], options["max_length"]
     if shortest >= longest:
         fix = f"must be smaller than the maximum of {longest}; raise {option('max_length')}"
         raise UserError(f"{option('min_length', shortest)}: {fix}")
-    try:
-        decoding = replace(trained, **options)
-    except ValidationError as error:
-        raise option_fault(error, options) from error
+    decoding = replace(trained, **options)
     return replace(decoding, method="sample", samples=1) if sampled else decoding.searching()
 
 

@@ -148,10 +148,6 @@ def unfollowed(settings: dict[str, Any]) -> list[str]:
 def summary(config: Config, decoding: Decoding, ignored: list[str]) -> str:
     """One line about how the model reads and decodes. Raises UserError for texts longer than its positions."""
     section, sizes = section_of(config), loading.load_config(config.run, None)
-    lengths = f"{decoding.min_length} to {decoding.max_length} tokens"
-    search = f"beam {decoding.beam}, {lengths}, length penalty {decoding.length_penalty:g}"
-    cut = f"top k {decoding.top_k}, top p {decoding.top_p:g}"
-    sample = f"samples, {lengths}, temperature {decoding.temperature:g}, {cut}"
     if isinstance(section, Seq2SeqConfig):
         _check_positions(sizes, "max_length", "target", decoding.max_length)
         texts = f"prefix {section.prefix!r}, line break {section.line_break!r}"
@@ -161,9 +157,7 @@ def summary(config: Config, decoding: Decoding, ignored: list[str]) -> str:
             raise UserError("\n".join(faults).replace(f"max_source={tokens}", option("max_source", tokens)))
         texts = f"in a prompt of {around} tokens"
     line = (
-        f"{section.pretrained}: pretrained model; articles of {config.data.max_source} tokens, {texts}; "
-        f"{sample if decoding.method == 'sample' else search}, n-grams blocked {decoding.block_ngrams}"
-        f"{decoding.stopping}"
+        f"{section.pretrained}: pretrained model; articles of {config.data.max_source} tokens, {texts}; {decoding.told}"
     )
     if isinstance(section, Seq2SeqConfig) and section.global_attention != "none":
         line += f"; global attention of the {section.global_attention} token"

@@ -1,4 +1,7 @@
-"""The ``decoding`` and ``sampling`` sections of a configuration, free of torch."""
+"""The ``decoding`` and ``sampling`` sections of a configuration, free of torch.
+
+An option is declared here alone: `rlsum generate` and comparisons have those of ``Limits``, ``Warping`` and ``Search``.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,20 @@ from rlsum.models.options import STRICT
 
 @dataclass(frozen=True, config=STRICT)
 class Limits:
-    """What may follow, and how likely. The options apply in this order."""
+    """Which tokens may follow."""
 
     min_length: int = Field(kw_only=True, default=0, ge=0)
     """no end before this many tokens"""
+    max_length: int | None = Field(kw_only=True, default=None, ge=1)
+    """tokens at most, the end token included"""
     block_ngrams: int = Field(kw_only=True, default=0, ge=0)
     """no n-gram of this size twice; 0: off"""
+
+
+@dataclass(frozen=True, config=STRICT)
+class Warping:
+    """How likely the tokens of samples are. The options apply in this order, after ``Limits``."""
+
     temperature: float = Field(kw_only=True, default=1.0, gt=0, allow_inf_nan=False)
     """samples come from p ** (1 / temperature)"""
     top_k: int = Field(kw_only=True, default=0, ge=0)
@@ -26,24 +37,35 @@ class Limits:
     top_p: float = Field(kw_only=True, default=1.0, gt=0, le=1)
     """only from the fewest most probable tokens that together have at least this probability; 1: all"""
 
+    @property
+    def cuts(self) -> bool:
+        """Whether only the most probable tokens are drawn."""
+        return self.top_k > 0 or self.top_p < 1
+
 
 @dataclass(frozen=True, config=STRICT)
-class Decoding(Limits):
+class Search:
+    """How a beam search ranks texts, and when it ends."""
+
+    beam: int = Field(kw_only=True, default=5, ge=1)
+    """beam width; 1: greedy"""
+    length_penalty: float = Field(kw_only=True, default=1.0, allow_inf_nan=False)
+    """hypotheses are ranked by log p / length ** penalty; below 0 shorter ones rank higher"""
+    early_stopping: bool | Literal["never"] = Field(kw_only=True, default=True)
+    """a beam search is done when as many texts have ended as the beam is wide (true), or also when the best open one
+    would not be among them if it ended now (false), or at any length (never): as in transformers"""
+
+
+@dataclass(frozen=True, config=STRICT)
+class Decoding(Search, Warping, Limits):
     """How validation decodes, and the defaults of `rlsum generate`."""
 
     method: Literal["greedy", "beam", "sample"] = "greedy"
     """of validation; `rlsum generate` has options of its own"""
-    beam: int = Field(default=5, ge=1)
-    """beam width; 1: greedy"""
-    max_length: int = Field(default=100, ge=1)
+    max_length: int = Field(kw_only=True, default=100, ge=1)
     """tokens at most, the end token included"""
-    length_penalty: float = Field(default=1.0, allow_inf_nan=False)
-    """hypotheses are ranked by log p / length ** penalty; below 0 shorter ones rank higher"""
-    samples: int = Field(default=1, ge=1)
+    samples: int = Field(kw_only=True, default=1, ge=1)
     """with method=sample: texts per article"""
-    early_stopping: bool | Literal["never"] = True
-    """a beam search is done when as many texts have ended as the beam is wide (true), or also when the best open one
-    would not be among them if it ended now (false), or at any length (never): as in transformers"""
 
     def __post_init__(self) -> None:
         _check_lengths(self.min_length, self.max_length)
@@ -59,13 +81,27 @@ class Decoding(Limits):
         searches = self.method == "beam" and self.beam > 1
         return f", early stopping {str(self.early_stopping).lower()}" if searches else ""
 
+    @property
+    def told(self) -> str:
+        """The options in words: ``beam 5, 0 to 100 tokens, length penalty 1, n-grams blocked 0, early stopping true``.
+
+        Those that the method does not read are left out.
+        """
+        lengths = f"{self.min_length} to {self.max_length} tokens"
+        if self.method == "sample":
+            cut = f"top k {self.top_k}, top p {self.top_p:g}"
+            how = f"samples, {lengths}, temperature {self.temperature:g}, {cut}"
+        else:
+            how = f"beam {self.beam}, {lengths}, length penalty {self.length_penalty:g}"
+        return f"{how}, n-grams blocked {self.block_ngrams}{self.stopping}"
+
     def searching(self) -> Decoding:
         """The same options by beam search; greedy where the beam is 1."""
         return replace(self, method="beam" if self.beam > 1 else "greedy")
 
 
 @dataclass(frozen=True, config=STRICT)
-class Sampling(Limits):
+class Sampling(Warping, Limits):
     """The distribution that samples are drawn from, and scored under."""
 
     max_length: int | None = Field(default=None, ge=1)
@@ -85,11 +121,6 @@ class Sampling(Limits):
     def plain(self) -> bool:
         """Whether samples come from the model's own distribution."""
         return self == Sampling(max_length=self.max_length)
-
-    @property
-    def cuts(self) -> bool:
-        """Whether only the most probable tokens are drawn."""
-        return self.top_k > 0 or self.top_p < 1
 
 
 def _check_lengths(min_length: int, max_length: int) -> None:

@@ -183,7 +183,7 @@ MIXED, clip: 1.5 -> objective.clip
 MIXED, normalisation: mean -> objective.normalisation
 MIXED, divisor: 0 -> objective.divisor
 MIXED, divisor: .inf -> objective.divisor
-MIXED, normalisation: sum, divisor: 9 -> divisor=9.0: not with normalisation=sum; use normalisation=constant
+MIXED, normalisation: sum, divisor: 9 -> divisor=9.0 applies to normalisation=constant only
 RANKING, normalisation: sum, divisor: 9 -> normalisation=sum applies to kind=mixed | divisor=9.0 applies to kind=mixed
 RANKING, clip_high: 0.3, ratio: sequence, skip_zero_groups: true -> clip_high=0.3 applies to kind=mixed
     | ratio=sequence applies to kind=mixed | skip_zero_groups=True applies to kind=mixed

@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
 from rlsum.models.constraints import Forbidden, constrained
-from rlsum.models.decoding import Decoding, Limits, Sampling
+from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.drawing import draw, most_probable
 from rlsum.models.execution import execution
 from rlsum.models.pointer_generator.encoder import Encoded
@@ -38,7 +38,7 @@ class Chooser(Protocol):
         """
 
 
-def greedy(limits: Limits) -> Chooser:
+def greedy(limits: Decoding | Sampling) -> Chooser:
     """Choose the most probable id except UNK, within minimum length and blocked n-grams; p is the model's."""
 
     def choose(words: NextWords, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
