@@ -75,7 +75,7 @@ def test_a_value_out_of_its_range_is_refused_where_it_is_given():
                           ("length_penalty", nan)):  # fmt: skip
         with pytest.raises(ValueError, match=option):
             Generating(**{option: value})
-    with pytest.raises(UserError, match="--top-p 1.5: must be less than or equal to 1"):
+    with pytest.raises(UserError, match=r"--top-p 1\.5: must be less than or equal to 1"):
         generate("run", "articles", "-o", "out.jsonl", "--method", "sample", "--top-p", "1.5")
 
 
