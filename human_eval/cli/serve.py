@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +13,7 @@ from human_eval.collection.store import ResponseStore
 from human_eval.files import read_key, read_study
 from human_eval.formatting import counted
 from human_eval.study import Study, StudyKey
+from human_eval.web.serving import Serving
 from rlsum.cli.options import expanded
 from rlsum.errors import UserError
 
@@ -38,45 +38,6 @@ class Place:
         str, typer.Option(help="Judges with personal links: a number, or names and commas (default: one per booklet).")
     ] = ""
     days: Annotated[float, typer.Option(min=0.01, max=3650, help="Days until links expire.")] = 30.0
-
-
-@dataclass(frozen=True)
-class Serving:
-    """What judges and the admin are shown."""
-
-    lease: Annotated[
-        float, typer.Option(min=0.01, help="Hours of inactivity after which another judge may take over a booklet.")
-    ] = 0.5
-    completion_url: Annotated[
-        str, typer.Option("--completion-url", metavar="URL", help="Address where judges confirm completion.")
-    ] = ""
-    return_url: Annotated[
-        str, typer.Option("--return-url", metavar="URL", help="Address for judges who find nothing left to judge.")
-    ] = ""
-    screened_out_url: Annotated[
-        str, typer.Option("--screened-out-url", metavar="URL", help="For judges who are screened out, instead.")
-    ] = ""
-    not_qualified_url: Annotated[
-        str, typer.Option("--not-qualified-url", metavar="URL", help="For judges who fail the training, instead.")
-    ] = ""
-    partial_url: Annotated[
-        str, typer.Option("--partial-url", metavar="URL", help="For judges who stop with saved answers, instead.")
-    ] = ""
-    stop_failing: Annotated[
-        bool,
-        typer.Option("--stop-failing", help="With --key: who fails the checks is stopped; another gets the booklet."),
-    ] = False
-    key: Annotated[
-        Path | None,
-        typer.Option(metavar="KEY.json", help="The secret key, to show on the admin page who fails the checks."),
-    ] = None
-    plan: Annotated[
-        Path | None,
-        typer.Option(metavar="PLAN.json", help="With --key: the plan, for the verdict as `analyse --plan` gives it."),
-    ] = None
-    show_verdicts: Annotated[
-        bool, typer.Option("--show-verdicts", help="With --key: show the verdict before the study is closed.")
-    ] = False
 
 
 @expanded
@@ -105,15 +66,7 @@ def serve(study: StudyFolder, place: Place, shown: Serving) -> None:
     bound = server.bind(place.host, place.port)
     store = ResponseStore(path, blind, lease=shown.lease * 3600)
     _check_namesakes(place.judges, names, store)
-    returns = {
-        "screened out": shown.screened_out_url,
-        "not qualified": shown.not_qualified_url,
-        "partial": shown.partial_url,
-    }
-    urls = shown.completion_url, shown.return_url, returns
-    site = Site(
-        blind, store, Access(store), addresses, key, *urls, shown.stop_failing, shown.show_verdicts, settings=settings
-    )
+    site = Site(blind, store, Access(store), addresses, shown, key, settings)
     if addresses[0].startswith("http:") and place.public_url is not None:
         typer.echo("Warning: links and answers are not encrypted; documentation of TLS: The judging app", err=True)
     _print(server.make_links(store, addresses[0], names, place.days), blind)

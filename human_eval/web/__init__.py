@@ -1,1 +1,1 @@
-"""The local web app for judges and the admin. Lowest layer first: access, guard, site, pages, server."""
+"""The local web app for judges and the admin. Lowest layer first: access, guard, serving, site, pages, server."""

@@ -123,7 +123,7 @@ class Admin:
 
     def _verdict(self, state: StudyState, responses: Sequence[Judgment]) -> tuple[list[str], list[str]] | None:
         """Findings and warnings; None until results may be shown, since peeking invites optional stopping."""
-        if self._site.key is None or (state != "closed" and not self._site.show_verdicts):
+        if self._site.key is None or (state != "closed" and not self._site.shown.show_verdicts):
             return None
         from human_eval.web.overview import verdict
 

@@ -116,7 +116,7 @@ class Judging:
             "total": len(progress.done) + len(progress.open),
             "work": self._work(progress),
             "stage": progress.stage,
-            "completion": self._site.completion,
+            "completion": self._site.shown.completion_url,
             "return_url": self._way_back(progress, barred := self._store.people.barred(visitor.name)),
             "asks": self._study.enrolment != Enrolment() and not self._store.people.is_enrolled(visitor.name),
             "about": about,
@@ -129,8 +129,8 @@ class Judging:
 
     def _way_back(self, progress: JudgeProgress, barred: str) -> str:
         """The address for a judge who does not finish."""
-        reason = barred if barred in self._site.returns else "partial" if progress.done else ""
-        return self._site.returns.get(reason) or self._site.return_url
+        reason = barred if barred in self._site.shown.returns else "partial" if progress.done else ""
+        return self._site.shown.returns.get(reason) or self._site.shown.return_url
 
     def _work(self, progress: JudgeProgress) -> tuple[str, int]:
         """Number and minutes of the comparisons to come; of any booklet before the judge has one."""
@@ -176,7 +176,7 @@ class Judging:
             if self._store.progress(visitor.name).stage in ("lost", "barred"):
                 return RedirectResponse("/", 303)
             until = await run_in_threadpool(self._store.wait, visitor.name, PATIENCE)
-            back = self._site.return_url, "Go back"
+            back = self._site.shown.return_url, "Go back"
             if until is None:
                 text = "All comparisons are assigned to judges. Thank you for coming."
                 return message("Nothing left to judge", text, 200, *back, interface=self._words)
@@ -226,7 +226,7 @@ class Judging:
     def _stop_failing(self, judge: str, task: str) -> None:
         """Keep a judge who fails the checks from going on, if the site says so."""
         key = self._site.key
-        if not self._site.stop_failing or key is None or key.tasks[task].kind == "pair":
+        if not self._site.shown.stop_failing or key is None or key.tasks[task].kind == "pair":
             return
         from human_eval.web.overview import fails  # imports scipy, which would delay the start of the server
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import mimetypes
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -21,6 +20,7 @@ from human_eval.formatting import counted
 from human_eval.study import Interface, Study, StudyKey
 from human_eval.web.access import Access, NoAccess, Role, Visitor
 from human_eval.web.guard import Limiter
+from human_eval.web.serving import Serving
 from rlsum.pages.templates import environment
 
 if TYPE_CHECKING:  # imports scipy, which would delay the start of the server
@@ -36,24 +36,14 @@ STATIC = ("style.css", "item.js", "marks.js", "icon.svg")
 
 @dataclass(frozen=True)
 class Site:
-    """A study as it is served. ``key``: None if not given.
-
-    ``settings``: of the analysis, from the plan; None without a plan.
-    ``completion``: URL shown to judges who have finished; ``return_url``: to judges who cannot; ``returns``: others for
-    some of them, by reason: "screened out", "not qualified", or "partial" for who saved some answers.
-    ``stop_failing``: who fails the checks does not go on, and another judges the booklet.
-    """
+    """A study as it is served. ``key``: None if not given; ``settings``: of the analysis, from the plan, if any."""
 
     study: Study
     store: ResponseStore
     access: Access
     origins: tuple[str, ...]
+    shown: Serving = field(default_factory=Serving)
     key: StudyKey | None = None
-    completion: str = ""
-    return_url: str = ""
-    returns: Mapping[str, str] = field(default_factory=dict)
-    stop_failing: bool = False
-    show_verdicts: bool = False
     settings: AnalysisSettings | None = None
     judges: Limiter = field(default_factory=lambda: Limiter(rate=10, burst=100))  # by role and name
     addresses: Limiter = field(default_factory=lambda: Limiter(rate=2, burst=100))  # for requests without a valid link

@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 
 from human_eval.web.access import Access, Visitor
 from human_eval.web.server import create_app
+from human_eval.web.serving import Serving
 from human_eval.web.site import Site
 
 
@@ -33,7 +34,8 @@ class App:
         self.access = Access(self.store, self.clock)
         origins = options.pop("origins", (ORIGIN,))
         self.origin = origins[0]
-        site = Site(study, self.store, self.access, origins, **options)
+        secret = {name: options.pop(name, None) for name in ("key", "settings")}
+        site = Site(study, self.store, self.access, origins, Serving(**options), **secret)
         self.pace = site.judges._now = site.addresses._now = Clock()  # how fast requests come, on any machine
         self.app = create_app(site)
 

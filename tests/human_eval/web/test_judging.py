@@ -212,14 +212,14 @@ def test_a_participant_cannot_pass_for_an_invited_judge(app):
 
 
 def test_the_way_back_to_a_panel_is_shown_at_the_end(app_of):
-    app = app_of(make_study(items=1), completion="https://panel.test/done?cc=1&x=2")
+    app = app_of(make_study(items=1), completion_url="https://panel.test/done?cc=1&x=2")
     browser = app.visit("judge", "anna")
     reply = browser.say(browser.begin(), "left", "none")
     assert 'href="https://panel.test/done?cc=1&amp;x=2"' in reply.text
 
 
 def test_who_cannot_finish_gets_the_other_way_back_and_no_completion(app_of):
-    app = app_of(completion="https://panel.test/done", return_url="https://panel.test/back")
+    app = app_of(completion_url="https://panel.test/done", return_url="https://panel.test/back")
     anna = app.visit("judge", "anna")
     item = anna.begin()
     anna.say(item, "left", "none")
@@ -296,7 +296,7 @@ def test_who_is_asked_begins_after_agreeing_and_answering(app_of):
 
 def test_who_is_screened_out_gets_no_booklet_and_the_way_back(app_of):
     app = app_of(
-        make_study(enrolment=ASKED), completion="https://panel.test/done", return_url="https://panel.test/back"
+        make_study(enrolment=ASKED), completion_url="https://panel.test/done", return_url="https://panel.test/back"
     )
     browser = app.visit("judge", "anna")
     page = enrol(browser, agree="yes", **{"about-0": "no", "about-1": "30"})

@@ -33,8 +33,8 @@ def secret_study():
 def panel(app_of):
     """An app of two booklets of three pairs, each with two checks, which knows the key."""
     study, key = secret_study()
-    codes = {"partial": "https://panel.test/partial", "screened out": "https://panel.test/screened"}
-    return app_of(study, key=key, stop_failing=True, return_url=BACK, returns=codes)
+    codes = {"partial_url": "https://panel.test/partial", "screened_out_url": "https://panel.test/screened"}
+    return app_of(study, key=key, stop_failing=True, return_url=BACK, **codes)
 
 
 def come(app, pid=PID, session="0" * 24):
