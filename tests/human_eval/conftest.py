@@ -1,7 +1,5 @@
 """Pages opened in a real browser."""
 
-from __future__ import annotations
-
 import judges
 import pytest
 

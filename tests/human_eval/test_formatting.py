@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from human_eval.formatting import counted, csv_text, neutral, percentage, spread, versus

@@ -1,7 +1,5 @@
 """Marks of errors: words, answers, and what is wrong with an answer."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 from hypothesis import given

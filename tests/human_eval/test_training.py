@@ -1,7 +1,5 @@
 """The file of a training round, and the study that holds it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Scores beside those of other implementations: agreement, disagreement, and oracles that are missing."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Python interface: what the commands call, on texts in memory and on files, and how results show themselves."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import doctest

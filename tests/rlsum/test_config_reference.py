@@ -1,7 +1,5 @@
 """Every key of a configuration is explained, with the default and range that it has."""
 
-from __future__ import annotations
-
 import pytest
 from typer.testing import CliRunner
 

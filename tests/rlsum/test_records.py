@@ -1,7 +1,5 @@
 """The records: round trip, and errors that name file, line and field."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

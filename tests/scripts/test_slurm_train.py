@@ -1,7 +1,5 @@
 """scripts/slurm_train.sh with stand-ins for Slurm's commands and for the launcher, whose process is a real one."""
 
-from __future__ import annotations
-
 import os
 import signal
 import stat

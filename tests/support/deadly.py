@@ -1,7 +1,5 @@
 """A reward that kills a process of a training (SIGKILL): ``DEADLY=rank:call`` says which and when."""
 
-from __future__ import annotations
-
 import os
 import signal
 

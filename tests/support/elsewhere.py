@@ -4,8 +4,6 @@ What a GPU refuses, two tensors of different devices in one operation, is refuse
 kind of a device takes a GPU's way. Only for a process of its own: torch keeps a device until it ends.
 """
 
-from __future__ import annotations
-
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.backend_registration import _DummyBackendModule, _setup_privateuseone_for_python_backend

@@ -3,8 +3,6 @@
 A CUDA graph records and repeats a step's operations. An LSTM in half precision is one in float32, rounded.
 """
 
-from __future__ import annotations
-
 import contextlib
 
 import torch

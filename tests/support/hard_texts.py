@@ -1,7 +1,5 @@
 """Texts that break tokenizers."""
 
-from __future__ import annotations
-
 HARD = {
     "empty": "",
     "blank": " \n\t ",

@@ -1,7 +1,5 @@
 """A server as a user starts it, and scripted judges who use it in a real browser."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What a run left on the disk: its logs and its weights."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A reward that takes its time, so that a kill finds it at work: for ever, from text number ``HELD`` on."""
 
-from __future__ import annotations
-
 import os
 import time
 

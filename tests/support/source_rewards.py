@@ -1,7 +1,5 @@
 """Plain functions as rewards, importable by worker processes, that read sources and columns of a dataset."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import rewards

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from human_eval.planning.plan import PlannedDesign, plan, settings_of, write_plan

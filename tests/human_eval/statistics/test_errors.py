@@ -1,7 +1,5 @@
 """Marked errors: rates, tests between systems and agreement, against values computed by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import ttest_1samp

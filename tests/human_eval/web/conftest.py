@@ -1,7 +1,5 @@
 """The app without a server, and its visitors."""
 
-from __future__ import annotations
-
 import pytest
 from served import ORIGIN, Clock, answers, make_key, make_store, make_study, token_of
 from starlette.testclient import TestClient

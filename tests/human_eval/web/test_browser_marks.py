@@ -1,7 +1,5 @@
 """Marking errors in a real browser: keyboard alone on a desk, touch on a phone, the server stopped on the way."""
 
-from __future__ import annotations
-
 import pytest
 from judges import Judge, collected, served, stopping
 from ports import free_port

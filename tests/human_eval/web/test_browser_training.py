@@ -1,7 +1,5 @@
 """A study with a training round in a real browser: keyboard alone on a desk, touch on a phone, the server killed."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

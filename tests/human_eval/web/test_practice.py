@@ -1,7 +1,5 @@
 """The training round: feedback, pass mark, attempts, and a kind end for who fails."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

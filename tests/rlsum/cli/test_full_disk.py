@@ -1,7 +1,5 @@
 """A full disk ends a command with a code of its own, whatever wrote: a comparison tries that cell again."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

@@ -1,7 +1,5 @@
 """What a comparison prints while it works."""
 
-from __future__ import annotations
-
 import io
 
 import comparisons

@@ -1,7 +1,5 @@
 """Train, valid and test are drawn by article, or are those of a column."""
 
-from __future__ import annotations
-
 import pytest
 
 from rlsum.data.parts import declared, drawn, part_named, split_column

@@ -1,7 +1,5 @@
 """The prompt of a language model: what transformers makes of the same turns, cut articles, ends, system turns."""
 
-from __future__ import annotations
-
 import language_models as lm
 import pretrained as tiny
 import pytest

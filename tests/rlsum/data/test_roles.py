@@ -1,7 +1,5 @@
 """Which column holds the articles, which the summaries: layouts of published corpora and invented ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from rlsum.data.roles import lengths, roles

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import krippendorff
 import numpy as np
 import pytest

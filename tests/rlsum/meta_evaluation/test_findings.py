@@ -1,7 +1,5 @@
 """Every sentence must be true of the numbers in the tables, whatever these are."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """Columns of texts of two files, row by row."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Several processes train what one trains with the larger batch, and write what one writes; killed, they go on."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

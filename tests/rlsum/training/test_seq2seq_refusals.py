@@ -1,7 +1,5 @@
 """What runs of pretrained summarizers cannot be: refused before articles are read, or before rewards teach."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace

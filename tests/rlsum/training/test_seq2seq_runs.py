@@ -1,7 +1,5 @@
 """Whole runs of pretrained summarizers: likelihood, reward, resume, generate; and plain transformers on the result."""
 
-from __future__ import annotations
-
 import json
 
 import language_models

@@ -1,7 +1,5 @@
 """What a validation measures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import tiny

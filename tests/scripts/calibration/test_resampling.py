@@ -1,7 +1,5 @@
 """The resampling of Deutsch et al. (2021): their package's own regression values, and its draws on REALSumm."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from calibration.seed_tests import TESTS, World, bootstrap_rate, ours, rates

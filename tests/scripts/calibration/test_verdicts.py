@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from calibration.verdicts import FURTHER, SHAPES, false_claims, world

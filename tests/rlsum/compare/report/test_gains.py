@@ -1,7 +1,5 @@
 """The pictures of gains: what is drawn, beside what it stands, and what is cut has a sign."""
 
-from __future__ import annotations
-
 import comparisons
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """What holds for every statistic of the table, a new one too."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

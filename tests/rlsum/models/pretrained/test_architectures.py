@@ -1,7 +1,5 @@
 """The other encoder-decoders of texts that transformers has: scoring, sampling and decoding are its own."""
 
-from __future__ import annotations
-
 import architectures
 import pretrained as tiny
 import pytest

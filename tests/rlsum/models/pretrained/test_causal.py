@@ -1,7 +1,5 @@
 """Language models as summarizers, held against transformers' own decoding, and a plain loop over tokens."""
 
-from __future__ import annotations
-
 import language_models as lm
 import pretrained as tiny
 import pytest

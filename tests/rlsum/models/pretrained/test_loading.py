@@ -1,7 +1,5 @@
 """What a folder of a pretrained summarizer must hold beside its files: weights, all of them, and places for tokens."""
 
-from __future__ import annotations
-
 import shutil
 
 import architectures

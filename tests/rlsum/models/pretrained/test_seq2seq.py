@@ -1,7 +1,5 @@
 """Pretrained encoder-decoders as summarizers, held against transformers' own decoding and losses."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -1,7 +1,5 @@
 """What of a generation config becomes a rule, and what is refused."""
 
-from __future__ import annotations
-
 import pytest
 from transformers import GenerationConfig
 

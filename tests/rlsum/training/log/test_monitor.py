@@ -1,7 +1,5 @@
 """What the terminal and the log get of a run."""
 
-from __future__ import annotations
-
 import json
 import math
 
