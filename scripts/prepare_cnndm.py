@@ -13,10 +13,13 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from rlsum.readers import read_file
 from rlsum.records import Output, write_outputs
@@ -27,22 +30,30 @@ Row = dict[str, Any]
 
 def main() -> None:
     options = _options()
-    splits = {name: _read(options.folder, name) for name in ("train", "val", "test")}
-    held_out = {row["highlights"] for name in ("val", "test") for row in splits[name]}
-    train = [row for row in splits["train"] if row["highlights"] not in held_out]
-    print(f"train: {len(splits['train']) - len(train)} rows dropped because val or test has the same summary")
-    print(f"test: {sum(_ambiguous(splits['test']))} rows dropped because their summary is not unique")
-    test = [row for row, ambiguous in zip(splits["test"], _ambiguous(splits["test"]), strict=True) if not ambiguous]
+    with tempfile.TemporaryDirectory(dir=_made(options.out)) as folder:
+        splits = {name: Split.of(options.folder, name, Path(folder)) for name in ("train", "val", "test")}
+        held_out = {*splits["val"].summaries, *splits["test"].summaries}
+        train = [row for row, summary in enumerate(splits["train"].summaries) if summary not in held_out]
+        dropped = len(splits["train"].summaries) - len(train)
+        print(f"train: {dropped} rows dropped because val or test has the same summary")
+        test = splits["test"].unique()
+        print(f"test: {len(splits['test'].summaries) - len(test)} rows dropped because their summary is not unique")
+        valid = range(len(splits["val"].summaries))
+        drawn = random.Random(options.seed + 2).sample(test, min(options.test, len(test)))
+        chosen = {
+            "train": splits["train"].rows(_mix(splits["train"], train, options.cnn_share, options.train, options.seed)),
+            "valid": splits["val"].rows(_mix(splits["val"], valid, options.cnn_share, options.valid, options.seed + 1)),
+            "test": splits["test"].rows(drawn),
+        }
+        for name, rows in chosen.items():
+            _write(options.out / f"{name}.jsonl", rows)
+        if options.systems:
+            _write_systems(options.folder, options.out, [*splits["test"].rows(drawn)])
 
-    chosen = {
-        "train": _mix(train, options.cnn_share, options.train, options.seed),
-        "valid": _mix(splits["val"], options.cnn_share, options.valid, options.seed + 1),
-        "test": random.Random(options.seed + 2).sample(test, min(options.test, len(test))),
-    }
-    for name, rows in chosen.items():
-        _write(options.out / f"{name}.jsonl", rows)
-    if options.systems:
-        _write_systems(options.folder, options.out, chosen["test"])
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _options() -> argparse.Namespace:
@@ -61,24 +72,52 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _read(folder: Path, name: str) -> list[Row]:
-    reads = list(read_file(folder / f"{name}.jsonl.gz"))
-    if broken := Counter(read.problem for read in reads if read.problem):
-        print(f"{name}: broken rows dropped: {dict(broken)}")
-    return [read.fields for read in reads if not read.problem]
+@dataclass
+class Split:
+    """The rows of a file, which lie on the disk; of each its place there, its source, and a hash of its summary."""
+
+    file: IO[bytes]
+    places: list[int] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    summaries: list[bytes] = field(default_factory=list)
+    ambiguous: set[int] = field(default_factory=set)  # rows whose id was found by their summary
+
+    @classmethod
+    def of(cls, folder: Path, name: str, scratch: Path) -> Split:
+        """Read a file of ``folder`` into one of ``scratch``, without broken rows."""
+        split = cls((scratch / name).open("w+b"))
+        broken: Counter[str] = Counter()
+        for read in read_file(folder / f"{name}.jsonl.gz"):
+            if read.problem:
+                broken[read.problem] += 1
+                continue
+            split.places.append(split.file.tell())
+            split.file.write(json.dumps(read.fields).encode() + b"\n")
+            if read.fields.get("id_ambiguous"):
+                split.ambiguous.add(len(split.sources))
+            split.sources.append("cnn" if read.fields["source"] == "cnn" else "dailymail")
+            split.summaries.append(blake2b(read.fields["highlights"].encode(), digest_size=16).digest())
+        if broken:
+            print(f"{name}: broken rows dropped: {dict(broken)}")
+        return split
+
+    def unique(self) -> list[int]:
+        """The rows whose summary no other has, and whose id was not found by it."""
+        counts = Counter(self.summaries)
+        return [row for row, text in enumerate(self.summaries) if counts[text] == 1 and row not in self.ambiguous]
+
+    def rows(self, numbers: Iterable[int]) -> Iterable[Row]:
+        """Some rows, in the order of their numbers."""
+        for number in numbers:
+            self.file.seek(self.places[number])
+            yield json.loads(self.file.readline())
 
 
-def _ambiguous(rows: list[Row]) -> list[bool]:
-    """Rows whose id was found by their summary, and whose summary another row has too."""
-    counts = Counter(row["highlights"] for row in rows)
-    return [bool(row.get("id_ambiguous")) or counts[row["highlights"]] > 1 for row in rows]
-
-
-def _mix(rows: list[Row], cnn_share: float, total: int | None, seed: int) -> list[Row]:
+def _mix(split: Split, rows: Sequence[int], cnn_share: float, total: int | None, seed: int) -> list[int]:
     """``total`` rows (None: as many as the DailyMail rows allow) of which ``cnn_share`` are CNN's, shuffled."""
     chance = random.Random(seed)
-    cnn = [row for row in rows if row["source"] == "cnn"]
-    daily_mail = [row for row in rows if row["source"] != "cnn"]
+    cnn = [row for row in rows if split.sources[row] == "cnn"]
+    daily_mail = [row for row in rows if split.sources[row] != "cnn"]
     total = min(total or len(rows), int(len(daily_mail) / (1 - cnn_share)))
     from_cnn = min(round(total * cnn_share), len(cnn))
     chosen = chance.sample(cnn, from_cnn) + chance.sample(daily_mail, total - from_cnn)
@@ -87,7 +126,6 @@ def _mix(rows: list[Row], cnn_share: float, total: int | None, seed: int) -> lis
 
 
 def _write(path: Path, rows: Iterable[Row]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     sources: Counter[str] = Counter()
     with path.open("w", encoding="utf-8") as file:
         for row in rows:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import random
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from rlsum.data.vocabulary import EOS, PAD, UNK, Vocabulary
 
-if TYPE_CHECKING:
-    import datasets
-
-TARGET_STEP = 4  # targets whose lengths differ by fewer tokens than this count as equally long
 BUCKET_BATCHES = 50  # rows are sorted by length within windows of this many batches: little padding, still shuffled
 
 
@@ -91,38 +90,38 @@ def pad(rows: Sequence[Sequence[int]], with_id: int = PAD) -> Tensor:
     return torch.tensor([[*row, *[with_id] * (width - len(row))] for row in rows])
 
 
-def training_lengths(rows: datasets.Dataset) -> list[tuple[int, int]]:
-    """Sort keys: the length of the target, whose tokens cost a step over all articles each, then of the article."""
-    targets, sources = rows["tgt_tokens"], rows["src_tokens"]
-    return [(len(target) // TARGET_STEP, len(source)) for target, source in zip(targets, sources, strict=True)]
-
-
 class BatchPlan:
     """The rows of the n-th batch, a pure function of the lengths (sort keys), the seed and n: resuming needs no state.
 
     In each epoch the rows are shuffled, sorted by length within windows and cut into batches, which are shuffled.
     """
 
-    def __init__(self, lengths: Sequence[Any], batch_size: int, seed: int) -> None:
-        self.lengths, self.batch_size, self.seed = lengths, batch_size, seed
-        self.per_epoch = -(-len(lengths) // batch_size)
-        self._epoch, self._batches = -1, []  # type: int, list[list[int]]
+    def __init__(self, lengths: ArrayLike, batch_size: int, seed: int) -> None:
+        self.lengths, self.batch_size, self.seed = np.asarray(lengths), batch_size, seed
+        self.per_epoch = -(-len(self.lengths) // batch_size)
+        self._epoch, self._rows, self._batches = -1, _shuffled(0, random.Random()), _shuffled(0, random.Random())
 
     def at(self, number: int) -> list[int]:
         """Row numbers of batch ``number`` (from 0, over all epochs)."""
         epoch, within = divmod(number, self.per_epoch)
         if epoch != self._epoch:
-            self._epoch, self._batches = epoch, self._shuffle(epoch)
-        return self._batches[within]
+            self._shuffle(epoch)
+        start = int(self._batches[within]) * self.batch_size
+        rows: list[int] = self._rows[start : start + self.batch_size].tolist()
+        return rows
 
-    def _shuffle(self, epoch: int) -> list[list[int]]:
+    def _shuffle(self, epoch: int) -> None:
         rng = random.Random(f"{self.seed}-{epoch}")
-        rows = list(range(len(self.lengths)))
-        rng.shuffle(rows)
+        self._epoch, self._rows = epoch, _shuffled(len(self.lengths), rng)
         window = self.batch_size * BUCKET_BATCHES
-        batches = []
-        for start in range(0, len(rows), window):
-            block = sorted(rows[start : start + window], key=lambda row: self.lengths[row])
-            batches += [block[i : i + self.batch_size] for i in range(0, len(block), self.batch_size)]
-        rng.shuffle(batches)
-        return batches
+        for start in range(0, len(self._rows), window):
+            block = self._rows[start : start + window]
+            block[:] = block[np.argsort(self.lengths[block], kind="stable")]
+        self._batches = _shuffled(self.per_epoch, rng)
+
+
+def _shuffled(size: int, rng: random.Random) -> NDArray[np.uint32]:
+    """The numbers below ``size`` in the order that Python's shuffle gives a list of them, in four bytes each."""
+    numbers = array("I", range(size))
+    rng.shuffle(numbers)
+    return np.frombuffer(numbers, np.uint32)

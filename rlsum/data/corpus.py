@@ -15,12 +15,15 @@ from typing import Any, TypeVar, get_args
 import datasets
 import numpy as np
 import pyarrow.compute
+from numpy.typing import NDArray
 
 from rewards.text.chunks import tokens
 from rewards.text.debris import LEAST, column_of
 from rewards.text.languages import language_of, splitter_of
 from rewards.text.words import joined
 from rlsum.data.columns import CNN_DAILYMAIL, RECORD_COLUMNS, Columns, Tokenizer
+from rlsum.data.counts import token_counts
+from rlsum.data.remembered import remembered
 from rlsum.data.sources import CACHE_VERSION, clean_rows
 from rlsum.readers import CorpusError, Understood
 from rlsum.readers.understood import say
@@ -125,7 +128,8 @@ def load_corpus(
         if value is not None and value < 1:
             raise CorpusError(f"{name}={value}: must be at least 1")
     good, corpus = _good(path, split, columns, num_proc)
-    rows = good.select(drawn(range(len(good)), limit, seed)).map(
+    chosen = good if limit is None else good.select(drawn(range(len(good)), limit, seed))
+    rows = chosen.map(
         _tokenise,
         batched=True,
         batch_size=200,
@@ -155,26 +159,43 @@ def raw_records(path: str | Path, split: str, columns: Columns) -> Iterator[dict
 def _good(path: str | Path, split: str, asked: Columns, num_proc: int = 1) -> tuple[datasets.Dataset, Corpus]:
     """The rows without a problem, as they are, and the counts of a corpus; says what was understood."""
     rows, chosen = clean_rows(str(path), split, asked, num_proc)
-    skipped, examples, kept = _sift(rows)
-    if not kept:
+    facts = remembered("rows", (rows._fingerprint, CACHE_VERSION), partial(_sift, rows))
+    skipped, examples = facts["skipped"], facts["examples"]
+    if not facts["good"]:
         reasons = ", ".join(f"{count} x {reason} (first: {examples[reason]})" for reason, count in skipped.items())
         raise CorpusError(f"path={str(path)!r}, split={split!r}: no usable row: {reasons or 'it is empty'}")
-    good = rows.select(kept)
-    corpus = Corpus(good, skipped, examples, duplicate_ids=len(kept) - len(set(good["id"])))
+    good = rows.select(_usable(rows)) if skipped else rows
+    corpus = Corpus(good, skipped, examples, facts["duplicate_ids"])
     roles = {"articles": dict.fromkeys([chosen.source]), "references": dict.fromkeys(chosen.present)}
-    lengths = pyarrow.compute.list_value_length(rows.data.column("references")).to_numpy()
-    references = set(lengths[kept].tolist())
     joined = {"articles"} if chosen.listed else set()
-    Understood(f"{path} ({split})", asked.lists, len(kept), roles, references, corpus.report(), joined).say()
+    counts = set(facts["references"])
+    Understood(f"{path} ({split})", asked.lists, facts["good"], roles, counts, corpus.report(), joined).say()
     return good, corpus
 
 
-def _sift(rows: datasets.Dataset) -> tuple[dict[str, int], dict[str, str], list[int]]:
-    """Rows skipped by reason, most frequent first; the first example of each; the indices of good rows."""
-    problems = list(rows["problem"])
-    counts = Counter(problem for problem in problems if problem)
-    examples = {problem: rows[problems.index(problem)]["where"] for problem in counts}
-    return dict(counts.most_common()), examples, [index for index, problem in enumerate(problems) if not problem]
+def _usable(rows: datasets.Dataset) -> NDArray[np.int64]:
+    """The numbers of the rows without a problem."""
+    return np.flatnonzero(pyarrow.compute.equal(rows.data.column("problem"), "").to_numpy())
+
+
+def _sift(rows: datasets.Dataset) -> dict[str, Any]:
+    """What is said of rows: skipped ones by reason, most frequent first, and an example; of good ones their number, the
+    numbers of their references, and how many have the id of an earlier one."""
+    usable = _usable(rows)
+    broken = np.setdiff1d(np.arange(len(rows)), usable)
+    counts: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    for row in rows.select(broken).select_columns(["problem", "where"]):
+        counts[row["problem"]] += 1
+        examples.setdefault(row["problem"], row["where"])
+    ids = rows.data.column("id")
+    return {
+        "skipped": dict(counts.most_common()),
+        "examples": examples,
+        "good": len(usable),
+        "references": np.unique(token_counts(rows, "references")[usable]).tolist(),
+        "duplicate_ids": len(usable) - len(pyarrow.compute.unique(ids.take(usable) if len(broken) else ids)),
+    }
 
 
 def drawn(rows: Sequence[T], limit: int | None, seed: int | None) -> list[T]:

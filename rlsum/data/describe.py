@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 import datasets
 import numpy as np
+from numpy.typing import NDArray
 
 from rlsum.data.corpus import Corpus
+from rlsum.data.remembered import counted
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 LEAD_TOKENS = 100  # about three sentences of news
@@ -47,7 +49,7 @@ class CorpusDescription:
 def describe(
     corpus: Corpus,
     rows: datasets.Dataset,
-    lengths: Sequence[Sequence[int]],
+    lengths: Sequence[NDArray[np.integer]],
     limits: Sequence[int],
     words: Collection[str] | None = None,
 ) -> CorpusDescription:
@@ -57,14 +59,14 @@ def describe(
     they are cut. ``words``: those that the model knows, None for all.
     """
     counts: Counter[str] = Counter()
-    for row in rows.select_columns(["src_tokens", "tgt_tokens"]):
+    for row in counted(rows.select_columns(["src_tokens", "tgt_tokens"]), "words", len(rows)):
         counts.update(_counts(row["src_tokens"], row["tgt_tokens"], words))
-    firsts = [references[0] for references in corpus.rows["references"] if references]
+    ends = [texts[0].count("\n") for texts in counted(corpus.rows["references"], "sentences", len(rows)) if texts]
     return CorpusDescription(
         vocabulary=None if words is None else len(words),
         articles=_lengths(lengths[0], limits[0]),
-        summaries=_lengths(lengths[1], limits[1]) if firsts else None,
-        summary_sentences=_share(sum(text.count("\n") + 1 for text in firsts), len(firsts)),
+        summaries=_lengths(lengths[1], limits[1]) if ends else None,
+        summary_sentences=_share(sum(ends) + len(ends), len(ends)),
         oov_articles=_share(counts["source_oov"], counts["source"]),
         oov_summaries=_share(counts["oov"], counts["tokens"]),
         oov_copyable=_share(counts["oov_copyable"], counts["oov"]),
@@ -88,8 +90,7 @@ def _counts(source: Sequence[str], target: Sequence[str], words: Collection[str]
     }
 
 
-def _lengths(tokens: Sequence[int], limit: int) -> Lengths:
-    counts = np.array(tokens)
+def _lengths(counts: NDArray[np.integer], limit: int) -> Lengths:
     quantiles = tuple(float(value) for value in np.quantile(counts, QUANTILES))
     return Lengths(float(counts.mean()), quantiles, float((counts > limit).mean()))
 

@@ -17,6 +17,7 @@ from rewards.text.languages import language_of
 from rewards.text.sentences import sentences
 from rlsum.data import parts
 from rlsum.data.columns import Columns, clean
+from rlsum.data.remembered import counted
 from rlsum.data.roles import Roles, lengths, roles
 from rlsum.data.sources import SPLIT_NAMES, reads, split_files
 from rlsum.errors import option
@@ -139,7 +140,7 @@ def look_at(
     broken: list[str] = []
     good = rows(path, columns, broken, part)
     sample = [row for _, row in islice(good, LOOKED_AT)]
-    count = len(sample) + sum(1 for _ in good)
+    count = len(sample) + sum(1 for _ in counted(good, f"looking at {path}"))
     if not count:
         raise CorpusError(f"{path}: no row can be read ({broken[0]}); give rows with an article and a summary")
     summaries = [row["references"][0] for row in sample]

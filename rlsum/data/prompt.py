@@ -9,8 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rewards.text.languages import Language
 from rewards.text.sentences import sentences
+from rlsum.data.counts import column_of
 from rlsum.data.subwords import IGNORED, Subwords
 from rlsum.errors import UserError
 from rlsum.readers.understood import say
@@ -67,11 +70,11 @@ class Prompt(Subwords):
         """
         self._say()
         read = super().read(rows, max_source, max_target)
-        lost = [row for row in read["src_lost"] if row]
-        if lost:
+        lost = column_of(read, "src_lost").to_numpy()
+        if cut := int(np.count_nonzero(lost)):
             say(
-                f"articles cut at data.max_source={max_source} tokens: {len(lost):,} of {len(read):,}, which lose "
-                f"{sum(lost) / len(lost):,.0f} tokens on average"
+                f"articles cut at data.max_source={max_source} tokens: {cut:,} of {len(read):,}, which lose "
+                f"{lost.sum() / cut:,.0f} tokens on average"
             )
         return read
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,10 +13,14 @@ from datasets.exceptions import DatasetGenerationError, DatasetsError
 from datasets.fingerprint import Hasher
 
 from rlsum.data.columns import Columns, choose_columns, clean
+from rlsum.data.remembered import cache_folder
 from rlsum.errors import UserError
 from rlsum.readers import READERS, CorpusError, Read, file_format, is_saved, read_file
+from rlsum.readers.json_rows import has_pieces, lines_of_objects
 
 T = TypeVar("T")
+State = tuple[str, int, int, int]
+PIECE = 2**26  # bytes of a large file that one process reads at least
 HUB = "hf://"
 CARD = "README.md"  # describes how to read the folder of a dataset
 JSON_LINES = (".jsonl", ".jsonl.gz")
@@ -135,12 +140,13 @@ def _synonyms(split: str) -> tuple[str, ...]:
 
 def _clean_files(files: list[Path], asked: Columns, path: str, num_proc: int) -> Cleaned:
     columns = choose_columns(asked, (read for file in files for read in read_file(file)), path)
+    pieces = [(state, begin) for state in _states(files) for begin in _begins(Path(state[0]), state[1])]
     try:
         rows = datasets.Dataset.from_generator(
             _generate,
             features=_features(columns),
-            gen_kwargs={"files": _states(files), "columns": columns, "version": CACHE_VERSION},
-            num_proc=num_proc if 1 < num_proc <= len(files) else None,
+            gen_kwargs={"pieces": pieces, "columns": columns, "version": CACHE_VERSION},
+            num_proc=min(num_proc, len(pieces)) if num_proc > 1 and len(pieces) > 1 else None,
         )
     except DatasetGenerationError as error:
         if isinstance(error.__cause__, UserError):
@@ -149,7 +155,13 @@ def _clean_files(files: list[Path], asked: Columns, path: str, num_proc: int) ->
     return rows, columns
 
 
-def _states(files: Iterable[Path]) -> list[tuple[str, int, int, int]]:
+def _begins(file: Path, size: int) -> range:
+    """The bytes at which the pieces of a file begin, which processes read apart."""
+    several = size > PIECE and file.suffix in (".jsonl", ".json") and has_pieces(file)
+    return range(0, size, PIECE) if several else range(1)
+
+
+def _states(files: Iterable[Path]) -> list[State]:
     """Path, size and times of each file, for cache keys. No tool can reset the last time, that of the last change."""
     stats = ((file.resolve(), file.stat()) for file in files)
     return [(str(file), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for file, stat in stats]
@@ -160,10 +172,13 @@ def _features(columns: Columns) -> datasets.Features:
     return datasets.Features({**CLEAN_FEATURES, **further})
 
 
-def _generate(files: list[tuple[str, int, int, int]], columns: Columns, version: int) -> Iterator[dict[str, Any]]:
+def _generate(pieces: list[tuple[State, int]], columns: Columns, version: int) -> Iterator[dict[str, Any]]:
     # Sizes, times and version are part of the cache key that `datasets` makes from the arguments.
-    for name, *_ in files:
-        for read in read_file(Path(name)):
+    for (name, size, *_), group in groupby(pieces, key=itemgetter(0)):
+        begins = [begin for _, begin in group]
+        whole = len(begins) == len(_begins(Path(name), size))
+        reads = read_file(Path(name)) if whole else lines_of_objects(Path(name), begins[0], begins[-1] + PIECE)
+        for read in reads:
             yield clean(read, columns)
 
 
@@ -173,15 +188,8 @@ def _from_hub(path: str, split: str) -> datasets.Dataset:
     if folder.is_dir():
         data_files = _load(datasets.load_dataset_builder, path).config.data_files or {}
         files = [folder / CARD, *map(Path, chain(*data_files.values()))]
-        cache = str(_cache() / f"folder-{Hasher.hash(_states(file for file in files if file.is_file()))}")
+        cache = str(cache_folder() / f"folder-{Hasher.hash(_states(file for file in files if file.is_file()))}")
     return _pick(_load(datasets.load_dataset, path, cache), split, path)
-
-
-def _cache() -> Path:
-    """Our cache folder; the folder of the data may be read-only."""
-    folder = Path(datasets.config.HF_DATASETS_CACHE) / "rlsum"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def _load(load: Callable[..., Any], path: str, cache: str | None = None) -> Any:
@@ -242,7 +250,7 @@ def _clean_dataset(dataset: datasets.Dataset, asked: Columns, path: str) -> Clea
         fn_kwargs={"columns": columns, "path": path},
         features=_features(columns),
         remove_columns=dataset.column_names,
-        cache_file_name=str(_cache() / f"clean-{key}.arrow"),
+        cache_file_name=str(cache_folder() / f"clean-{key}.arrow"),
         new_fingerprint=key,
         desc="reading",
     )

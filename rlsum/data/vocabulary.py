@@ -36,7 +36,11 @@ class Vocabulary:
     @classmethod
     def build(cls, texts: Iterable[Sequence[str]], size: int, min_count: int = 1) -> Vocabulary:
         """The ``size`` most frequent words (without the specials), ties in alphabetical order."""
-        counter = Counter(chain.from_iterable(texts))
+        return cls.of_counts(Counter(chain.from_iterable(texts)), size, min_count)
+
+    @classmethod
+    def of_counts(cls, counter: Counter[str], size: int, min_count: int = 1) -> Vocabulary:
+        """As ``build``, of words and how often they occur."""
         for special in SPECIALS:  # a text that spells "<unk>" must not become the special
             counter.pop(special, None)
         kept = sorted(((w, c) for w, c in counter.items() if c >= min_count), key=lambda item: (-item[1], item[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from rlsum.errors import RecordError
 from rlsum.readers.rows import Read, numbered
 from rlsum.readers.strict_json import NotJson, Repeated, json_file, json_value
-from rlsum.readers.text import lines
+from rlsum.readers.text import divisible, lines, numbered_lines
 
 
 def jsonl(path: Path) -> Iterator[Read]:
@@ -20,13 +21,23 @@ def jsonl(path: Path) -> Iterator[Read]:
         for number, row in enumerate(whole, 1):
             yield Read(f"{path}, row {number}", numbered(path, number), *_object(row))
         return
-    for number, (where, line) in enumerate(lines(path), 1):
+    yield from lines_of_objects(path)
+
+
+def lines_of_objects(path: Path, begin: int = 0, end: int = sys.maxsize) -> Iterator[Read]:
+    """Rows of a file of one object a line; of one that ``has_pieces``, those whose lines begin at these bytes."""
+    for number, line in numbered_lines(path, begin, end):
         if line.strip():
             try:
                 row = _object(json_value(line))
             except NotJson as error:
                 row = {}, str(error)
-            yield Read(where, numbered(path, number), *row)
+            yield Read(f"{path}:{number}", numbered(path, number), *row)
+
+
+def has_pieces(path: Path) -> bool:
+    """Whether a file is read line by line, and from any of its bytes on."""
+    return divisible(path) and _begins_with_objects(_beginning(path))
 
 
 def rows_of(value: Any) -> list[Any]:
@@ -62,10 +73,8 @@ def all_objects(values: list[Any]) -> bool:
 
 def _whole(path: Path) -> list[Any] | None:
     """The rows of a file that is one JSON value, None for one of an object a line."""
-    beginning = [*islice((line.strip() for _, line in lines(path) if line.strip()), 2)]
-    if not beginning or beginning[0][:1] not in (b"[", b"{"):
-        return None
-    if beginning[0][:1] == b"{" and len(beginning) > 1 and beginning[0][-1:] == b"}":
+    beginning = _beginning(path)
+    if not beginning or beginning[0][:1] not in (b"[", b"{") or _begins_with_objects(beginning):
         return None
     try:
         value = json_file(path, "give one object a line, or a list of objects")
@@ -75,6 +84,16 @@ def _whole(path: Path) -> list[Any] | None:
         return None  # its lines say what is wrong
     rows = rows_of(value)
     return None if len(beginning) == 1 and rows == [value] else rows
+
+
+def _beginning(path: Path) -> list[bytes]:
+    """The first two lines that are not empty."""
+    return [*islice((line.strip() for _, line in lines(path) if line.strip()), 2)]
+
+
+def _begins_with_objects(beginning: list[bytes]) -> bool:
+    """Whether two lines are objects."""
+    return len(beginning) > 1 and beginning[0][:1] == b"{" and beginning[0][-1:] == b"}"
 
 
 def _object(row: Any) -> tuple[dict[str, Any], str]:

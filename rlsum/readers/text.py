@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import sys
 import zlib
 from collections.abc import Iterator
 from itertools import chain
@@ -14,7 +15,8 @@ from typing import BinaryIO, cast
 from rlsum.errors import RecordError
 from rlsum.files import check_no_pipe
 
-BOM = b"\xef\xbb\xbf"
+BOM, GZIP = b"\xef\xbb\xbf", b"\x1f\x8b"
+AT_ONCE = 2**24  # bytes
 # The longer mark first: that of UTF-32 begins with that of UTF-16.
 MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
@@ -34,7 +36,7 @@ def opened(path: Path) -> BinaryIO:
     """
     check_no_pipe(path)
     with path.open("rb") as file:
-        zipped = file.read(2) == b"\x1f\x8b"
+        zipped = file.read(2) == GZIP
     content = cast(BinaryIO, gzip.open(path, "rb")) if zipped else path.open("rb")  # noqa: SIM115 (the caller closes it)
     beginning = content.read(4)
     mark = next(filter(beginning.startswith, MARKS), None)
@@ -50,20 +52,45 @@ def opened(path: Path) -> BinaryIO:
 
 
 def lines(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Each line of a file with its place (file:line), gzip or not, without a byte order mark.
+    """Each line of a file with its place (file:line): see ``numbered_lines``."""
+    return ((f"{path}:{number}", line) for number, line in numbered_lines(path))
 
-    A line feed ends a line, or a carriage return in a file without line feeds; JSON may contain U+2028. Raises
-    RecordError, with the line, for a file that cannot be read to its end.
+
+def numbered_lines(path: Path, begin: int = 0, end: int = sys.maxsize) -> Iterator[tuple[int, bytes]]:
+    """Each line of a file with its number, gzip or not, without a byte order mark.
+
+    A line feed ends a line, or a carriage return in a file without line feeds; JSON may contain U+2028. With ``begin``
+    or ``end`` only lines that begin at these bytes, of a file that is ``divisible``. Raises RecordError, with the line,
+    for a file that cannot be read to its end.
     """
-    number = 0
+    number, place = 0, begin
     try:
         with opened(path) as file:
-            for number, line in enumerate(_lines(file), 1):
-                yield f"{path}:{number}", line.removeprefix(BOM) if number == 1 else line
+            if begin:
+                number, place = _skipped(file, begin)
+            for line in file if begin else _lines(file):
+                if place >= end:
+                    return
+                number, place = number + 1, place + len(line)
+                yield number, line.removeprefix(BOM) if number == 1 else line
     except DAMAGED as error:
         where = f"{path}:{number + 1}" if number else f"{path}"
         reason = getattr(error, "strerror", None) or error
         raise RecordError(f"{where}: cannot be read ({reason}); give the path of a complete file") from error
+
+
+def divisible(path: Path) -> bool:
+    """Whether the bytes of a file are its text, whose lines end in line feeds: not gzip, not UTF-16."""
+    with path.open("rb") as file:
+        first = file.readline()
+    return first.endswith(b"\n") and not first.startswith((GZIP, *MARKS))
+
+
+def _skipped(file: BinaryIO, begin: int) -> tuple[int, int]:
+    """Go to the first line that begins at byte ``begin`` or later: how many lines are before it, and its place."""
+    number = sum(file.read(min(AT_ONCE, begin - 1 - start)).count(b"\n") for start in range(0, begin - 1, AT_ONCE))
+    rest = file.readline()
+    return number + rest.endswith(b"\n"), begin - 1 + len(rest)
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:

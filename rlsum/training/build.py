@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 import rewards
 from rewards.base import Reward
@@ -20,6 +22,7 @@ from rlsum import config as configs
 from rlsum.config import Config, ConfigError, RewardSpec
 from rlsum.data.columns import Columns
 from rlsum.data.corpus import Corpus, Tokens, load_corpus
+from rlsum.data.counts import token_counts
 from rlsum.data.sources import check_path
 from rlsum.errors import option
 from rlsum.files import write_atomically
@@ -64,7 +67,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     config = replace(config, model=model.config)  # later runs may resolve names differently
     train_rows = model.read(train.rows, config.data.max_source, config.data.max_target)
     if not resume:
-        config = with_divisor(config, train_rows["tgt_tokens"])
+        config = with_divisor(config, token_counts(train_rows, "tgt_tokens"))
         if processes.rank == 0:
             _describe(config, model, facts)
     start = start_scorer(config, model, origin, accelerator.device)
@@ -186,16 +189,16 @@ def _describe(config: Config, model: Model, facts: Mapping[str, Any]) -> None:
     write_atomically(run / environment.ENVIRONMENT, environment.describe(facts))
 
 
-def with_divisor(config: Config, references: Sequence[Sequence[int]]) -> Config:
+def with_divisor(config: Config, lengths: ArrayLike) -> Config:
     """The configuration with a number as the divisor of the constant normalisation: the references' mean tokens.
 
     A sample as long as a reference then weighs as much as under the other normalisations. At most the tokens that a
-    sample may have. ``references`` are the targets (T) of the training articles.
+    sample may have. ``lengths`` are those of the targets of the training articles, (n,).
     """
     objective = config.objective
     if objective.kind != "mixed" or objective.normalisation != "constant" or objective.divisor is not None:
         return config
-    tokens = sum(map(len, references)) / len(references)
+    tokens = float(np.mean(lengths))
     divisor = max(1.0, round(min(tokens, config.samples_from.limit), 1))
     return replace(config, objective=replace(objective, divisor=divisor))
 

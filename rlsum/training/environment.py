@@ -16,12 +16,14 @@ import torch
 
 from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus
+from rlsum.data.remembered import counted, remembered
 from rlsum.errors import option
 from rlsum.readers import json_object
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import Processes
 
 ENVIRONMENT = "environment.json"
+BATCH = 1000  # rows of a digest, which depends on it
 INCOMPLETE = "give the folder of a complete run"
 LEARNING = ("torch", "transformers", "tokenizers", "peft", "datasets", "accelerate")
 PACKAGES = ("rlsum", *LEARNING, "pot", "spacy", "nltk", "numpy")
@@ -58,11 +60,17 @@ def dependencies(train: Corpus, valid: Corpus, processes: Processes) -> dict[str
 
 def digest(rows: datasets.Dataset) -> str:
     """Sixteen hex digits that change with any text or further column of the rows, or their order."""
-    hashed = hashlib.sha256()
     names = [name for name in ("id", "source", "references", "columns") if name in rows.column_names]
-    for batch in rows.select_columns(names).iter(1000):
-        hashed.update(json.dumps(batch).encode())
-    return hashed.hexdigest()[:16]
+
+    def compute() -> str:
+        hashed = hashlib.sha256()
+        batches = rows.select_columns(names).iter(BATCH)
+        for batch in counted(batches, "digest of the articles", -(-len(rows) // BATCH)):
+            hashed.update(json.dumps(batch).encode())
+        return hashed.hexdigest()[:16]
+
+    kept: str = remembered("digest", (rows._fingerprint,), compute)
+    return kept
 
 
 def _recorded(path: Path) -> dict[str, Any]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import datasets
+import numpy as np
+from numpy.typing import NDArray
 
 from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus
+from rlsum.data.counts import column_of, token_counts
 from rlsum.data.vocabulary import Vocabulary
 from rlsum.training import build
 from rlsum.training.start.origin import Origin, start_of
@@ -33,7 +36,7 @@ class Inspected:
 
     corpus: Corpus
     rows: datasets.Dataset
-    lengths: Sequence[Sequence[int]]
+    lengths: Sequence[NDArray[np.integer]]
     vocabulary: Vocabulary | None
     tokenizer: PreTrainedTokenizerBase | None = None
 
@@ -51,11 +54,25 @@ def inspected(config: Config, part: Part) -> Inspected:
     corpus, data = build.corpus(config, part), config.data
     vocabulary = start.vocabulary(config, corpus if part == "train" else build.corpus(config, "train"))
     if isinstance(vocabulary, Vocabulary):
-        firsts = [texts[0] for texts in corpus.rows["references"] if texts]
-        lengths = [[len(corpus.split(text)) for text in texts] for texts in (corpus.rows["source"], firsts)]
-        return Inspected(corpus, corpus.rows, lengths, vocabulary)
+        uncut = corpus.rows.map(
+            _uncut,
+            batched=True,
+            num_proc=data.num_proc if data.num_proc > 1 else None,
+            remove_columns=corpus.rows.column_names,
+            fn_kwargs={"split": corpus.split},
+            desc="lengths",
+        )
+        lengths = [column_of(uncut, name).to_numpy() for name in ("source", "reference")]
+        return Inspected(corpus, corpus.rows, [lengths[0], lengths[1][lengths[1] >= 0]], vocabulary)
     whole = vocabulary.read(corpus.rows, UNCUT, UNCUT)
-    around = vocabulary.around
-    lengths = [[len(ids) - around for ids in whole["src_tokens"]], [len(ids) for ids in whole["tgt_tokens"]]]
+    lengths = [token_counts(whole, "src_tokens") - vocabulary.around, token_counts(whole, "tgt_tokens")]
     rows = vocabulary.read(corpus.rows, data.max_source, data.max_target)
     return Inspected(corpus, rows, lengths, None, vocabulary.tokenizer)
+
+
+def _uncut(rows: dict[str, list[Any]], split: Callable[[str], list[str]]) -> dict[str, list[int]]:
+    """The tokens of articles and of first references, -1 without one."""
+    return {
+        "source": [len(split(text)) for text in rows["source"]],
+        "reference": [len(split(texts[0])) if texts else -1 for texts in rows["references"]],
+    }

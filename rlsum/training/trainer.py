@@ -27,7 +27,8 @@ from torch import Tensor, nn
 
 from rewards.base import Reward
 from rlsum.config import Config, Training
-from rlsum.data.batch import Batch, BatchPlan, training_lengths
+from rlsum.data.batch import Batch, BatchPlan
+from rlsum.data.counts import token_counts, training_lengths
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
 from rlsum.models.summarizer import Model
@@ -94,7 +95,7 @@ class Trainer:
         self.wrapped, self.optimizer = self.accelerator.prepare(trained, optimizer)
         self.model.to(self.accelerator.device)
         lengths = training_lengths(self.train_rows)
-        self._valid_lengths = [len(tokens) for tokens in self.valid_rows["src_tokens"]]
+        self._valid_lengths = token_counts(self.valid_rows, "src_tokens")
         articles = training.batch_size * training.accumulate * self.processes.world_size  # of an update
         self.plan = BatchPlan(lengths, articles, training.seed)
         self.log = TrainingLog(self.processes)

@@ -13,6 +13,7 @@ import rewards
 from rewards.encoding.vectors import SPACY, check_source, read_vectors, read_width
 from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus, without_spaces
+from rlsum.data.counts import vocabulary_of
 from rlsum.data.vocabulary import SPECIALS, VOCABULARY, Vocabulary
 from rlsum.models.options import ModelConfig
 from rlsum.models.pointer_generator.model import PointerGenerator
@@ -64,8 +65,7 @@ def model(config: Config, origin: Origin, train: Corpus) -> PointerGenerator:
 
 def vocabulary(config: Config, train: Corpus) -> Vocabulary:
     """See Start.vocabulary: the words of the training articles and references."""
-    texts = (tokens for column in ("src_tokens", "tgt_tokens") for tokens in train.rows[column])
-    return Vocabulary.build(texts, config.vocabulary.size, config.vocabulary.min_count)
+    return vocabulary_of(train.rows, config.vocabulary.size, config.vocabulary.min_count)
 
 
 def _new(config: Config, train: Corpus) -> PointerGenerator:

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlsum.data.batch import BatchPlan, collate, pad, training_lengths
+from rlsum.data.batch import BatchPlan, collate, pad
 from rlsum.data.vocabulary import EOS, PAD, UNK
 
 
@@ -74,12 +74,6 @@ def test_batches_hold_rows_of_similar_length_in_an_order_that_is_not_by_length()
     assert sum(spreads) / len(spreads) < 5
     means = [sum(lengths[r] for r in batch) / len(batch) for batch in batches]
     assert sorted(means) != means != sorted(means, reverse=True)
-
-
-def test_rows_of_a_training_batch_have_targets_of_one_length_and_then_articles():
-    rows = {"tgt_tokens": [["w"] * n for n in (9, 1, 8, 3)], "src_tokens": [["w"] * n for n in (50, 40, 30, 20)]}
-    lengths = training_lengths(rows)
-    assert sorted(range(4), key=lambda row: lengths[row]) == [3, 1, 2, 0]
 
 
 def test_the_plan_is_the_same_in_every_process_and_version():

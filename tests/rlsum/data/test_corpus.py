@@ -233,6 +233,24 @@ def test_several_processes_give_the_same_rows(tmp_path):
     assert stories.skipped == {"no @highlight": 1}
 
 
+@pytest.mark.parametrize("end", [b"\n", b""])
+@pytest.mark.parametrize("piece", [1, 90, 333])
+def test_pieces_of_a_large_file_are_read_apart(tmp_path, monkeypatch, piece, end):
+    rows = [{"article": f"word {i} \u2028 s", "highlights": f"{i} ."} for i in range(20)]
+    lines = b"\xef\xbb\xbf" + jsonl(rows[:9]) + b"\nbroken\n\n" + jsonl(rows[9:]).removesuffix(b"\n") + end
+    whole = load_corpus(write(tmp_path / "a" / "x.jsonl", lines))
+    monkeypatch.setattr("rlsum.data.sources.PIECE", piece)
+    apart = load_corpus(write(tmp_path / "b" / "x.jsonl", lines), num_proc=2)
+    assert apart.rows.to_list() == whole.rows.to_list()
+    assert apart.rows["id"][8:10] == ["x-9", "x-13"]
+    assert apart.skipped == whole.skipped == {"not JSON": 1}
+    assert apart.examples == {"not JSON": f"{tmp_path / 'b' / 'x.jsonl'}:11"}
+    for text in (json.dumps(rows, indent=0).encode(), gzip.compress(jsonl(rows)), jsonl(rows).replace(b"\n", b"\r")):
+        assert load_corpus(write(tmp_path / "c" / "y.jsonl", text), num_proc=2).rows["source"][:] == [
+            " ".join(row["article"].split()) for row in rows
+        ]
+
+
 def test_cuts_are_on_tokens_and_texts_stay_whole(tmp_path):
     row = load_corpus(write(tmp_path / "x.jsonl", jsonl(STORIES)), how=Tokens(max_source=3, max_target=4)).rows[0]
     assert row["src_tokens"] == ["The", "cat", "sat"]

@@ -142,16 +142,16 @@ def weight_of_a_sample(config):
     ],
 )
 def test_the_divisor_is_the_mean_tokens_of_the_references_unless_one_is_given(tmp_path, objective, weight):
-    config = build.with_divisor(tiny.config(tmp_path / "r", "mixed", objective=objective), [[1, 2], [], [1] * 7])
+    config = build.with_divisor(tiny.config(tmp_path / "r", "mixed", objective=objective), [2, 0, 7])
     assert weight_of_a_sample(config) == weight
-    assert build.with_divisor(config, [[1]]) == config  # later runs share it
+    assert build.with_divisor(config, [1]) == config  # later runs share it
 
 
 def test_the_divisor_is_at_most_what_a_sample_may_have_and_at_least_1(tmp_path):
     config = tiny.config(tmp_path / "r", "mixed")
-    assert build.with_divisor(config, [[1] * 9]).objective.divisor == 5
-    assert build.with_divisor(config, [[]]).objective.divisor == 1
-    assert build.with_divisor(tiny.config(tmp_path / "r"), [[1]]).objective.divisor is None
+    assert build.with_divisor(config, [9]).objective.divisor == 5
+    assert build.with_divisor(config, [0]).objective.divisor == 1
+    assert build.with_divisor(tiny.config(tmp_path / "r"), [1]).objective.divisor is None
 
 
 def test_without_a_divisor_the_constant_is_the_tokens_that_a_sample_may_have(tmp_path):
