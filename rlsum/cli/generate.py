@@ -18,6 +18,10 @@ def generate(
     corpus: Annotated[str, typer.Argument(metavar="INPUT", help="Articles: a file, a folder or a hub name.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="OUT.jsonl", help="Records file to write.")],
     how: api.Generating,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="Write one of N shards, such as 3/8; all/8 puts the eight together."),
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option(help="Replace an existing OUT.jsonl, or what a stopped job with other options has written.")
     ] = False,
@@ -35,7 +39,8 @@ def generate(
 
     Writes one record per article, `{"id", "source", "references", "candidate", "system"}`. A stopped job continues when
     the same command is run again. With `accelerate launch` or `torchrun`, several processes decode; the file is the
-    same.
+    same. So it is where several jobs, on one machine or many, write a shard each, and `--shard all/8` puts them
+    together.
 
     **Examples**
 
@@ -54,6 +59,8 @@ def generate(
     rlsum generate facebook/bart-large-cnn test.jsonl -o bart.jsonl --max-source 1024
 
     accelerate launch --num_processes 4 -m rlsum generate runs/cnndm/mle test.jsonl -o out.jsonl
+
+    rlsum generate runs/cnndm/mle test.jsonl -o out.jsonl --shard 3/8
     """
     with bars() as advance:
-        api.generate(checkpoint, corpus, out, how, overwrite=overwrite, say=typer.echo, advance=advance)
+        api.generate(checkpoint, corpus, out, how, shard=shard, overwrite=overwrite, say=typer.echo, advance=advance)

@@ -51,6 +51,10 @@ def score(
     columns: TextColumns,
     clean: Clean = False,
     workers: Annotated[int, typer.Option(min=1, help="Processes that score.")] = 1,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="Score one of N shards, such as 3/8; all/8 puts the eight together."),
+    ] = None,
     resamples: Resamples = 1_000,
     seed: Seed = 0,
     overwrite: Annotated[
@@ -72,11 +76,16 @@ def score(
     To continue a scoring that was stopped or killed, give the same command again. Its rows are in
     SCORED.jsonl.scoring until it is complete.
 
+    Several jobs, on one machine or many, score a shard each with `--shard 1/8` to `--shard 8/8`, or as processes of
+    `accelerate launch`. Then the same command with `--shard all/8` writes what one job would have written.
+
     **Examples**
 
     rlsum score --candidates c.txt --references r.txt r2.txt --metrics 'rouge-l, twmd(direction=f1)'
 
     rlsum score --input pairs.jsonl -o scored.jsonl --workers 4
+
+    rlsum score --input pairs.jsonl -o scored.jsonl --shard 3/8
 
     rlsum score outputs.jsonl -o scored.jsonl --metrics 'rouge-l,wms(vectors=vectors.txt.gz, normalize=unit)'
 
@@ -92,6 +101,7 @@ def score(
             clean=clean,
             out=out,
             workers=workers,
+            shard=shard,
             advance=advance,
             **choices,  # type: ignore[arg-type]
         )

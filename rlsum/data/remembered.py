@@ -47,4 +47,4 @@ def remembered(name: str, key: tuple[object, ...], compute: Callable[[], Any]) -
 
 def counted(items: Iterable[T], what: str, total: int | None = None) -> Iterable[T]:
     """The items; standard error shows how many are done if they take more than some seconds."""
-    return tqdm(items, desc=what, total=total, delay=SILENT)  # type: ignore[no-any-return]
+    return tqdm(items, desc=what, total=total, delay=SILENT)

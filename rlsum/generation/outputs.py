@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Model
 from rlsum.records import Output, to_json
 from rlsum.scoring.journal import Journal
+from rlsum.scoring.shards import WHOLE, Shard
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes, lost_process_as_error
 from rlsum.training.steps import article_noise
@@ -47,6 +48,10 @@ class SummaryTask:
     def __post_init__(self) -> None:
         if self.choice is not None and self.decoding.method != "sample":
             raise ValueError(f"decoding.method={self.decoding.method!r}: a choice needs samples; use 'sample'")
+
+    def rows_of(self, shard: Shard) -> range:
+        """The rows of a shard, whole chunks: what an article is decoded with is the same in all."""
+        return shard.rows(len(self.rows), self.batch_size * CHUNK_BATCHES)
 
     def key(self) -> dict[str, Any]:
         """Everything the outputs depend on, for JSON."""
@@ -126,23 +131,24 @@ def write_summaries(
     advance: Callable[[int], None] = lambda done: None,
     processes: Processes = ONE_PROCESS,
     overwrite: bool = False,
+    shard: Shard = WHOLE,
 ) -> int:
     """Write outputs to ``out``; returns the number that an earlier, stopped job for the same task had written.
 
     Until it is complete, the file is ``out.partial``: see ``Journal``. Of several processes, process 0 writes. Raises
-    UserError where another task has finished chunks, unless ``overwrite``.
+    UserError where another task has finished chunks, unless ``overwrite``. With a ``shard`` only its file is written,
+    or those of all are put together.
     """
     opened: AbstractContextManager[Journal | None] = nullcontext()
+    rows = task.rows_of(shard)
     if processes.rank == 0:
-        opened = closing(Journal(out, task.key(), task.batch_size * CHUNK_BATCHES, ".partial", overwrite))
+        opened = shard.journal(out, task.key(), task.batch_size * CHUNK_BATCHES, ".partial", overwrite)
     with lost_process_as_error("run the same command again: it continues where it stopped"), opened as journal:
         done = processes.gather_all(journal.done if journal else 0)[0]
         advance(done)
-        remaining = replace(task, rows=task.rows.select(range(done, len(task.rows))))
+        remaining = replace(task, rows=task.rows.select(rows[done:] or range(0)))
         for outputs in summarize(remaining, device, processes):
             if journal is not None:
                 journal.append(map(to_json, outputs))
             advance(len(outputs))
-        if journal is not None:
-            journal.finish()
     return done

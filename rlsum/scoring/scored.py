@@ -6,7 +6,6 @@ import itertools
 import json
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -30,6 +29,7 @@ from rlsum.scoring.comparison import Resampling, intervals
 from rlsum.scoring.debris import Survey
 from rlsum.scoring.journal import Journal
 from rlsum.scoring.pairs import Listed, Pairs, Records, Row, changed_metrics, texts_of, write_signatures
+from rlsum.scoring.shards import WHOLE, Shard
 from rlsum.scoring.streaming import CHUNK, Scoring, chunked
 from rlsum.scoring.tables import metric_table
 
@@ -118,6 +118,7 @@ def score(
     reference_lists: Lists | None = None,
     clean: bool = False,
     out: str | Path | None = None,
+    shard: str | None = None,
     workers: int = 1,
     resamples: int = 1_000,
     seed: int = 0,
@@ -131,6 +132,8 @@ def score(
     of texts in a column of references is, ``alternatives`` or the ``sentences`` of one text, where its name does not
     say so. ``clean``: score the texts without what is no part of them, see ``cleaned``. ``language``: their ISO 639-1
     code. With ``out`` each record is written with its scores, its texts as they were, and a stopped scoring continues.
+    ``shard``: of several jobs, ``3/8`` scores the third of eight shards, ``all/8`` puts them together; by default that
+    of this process of several that a launcher has started.
     Raises before anything is scored: UserError for a file that may not be replaced, RecordError for a bad row,
     RewardError for a bad metric.
     """
@@ -139,7 +142,7 @@ def score(
     else:
         pairs = data if isinstance(data, Pairs) else Listed.of(data, references, sources, columns)
     scorers = rewards.from_specs(metrics, language)
-    out = None if out is None else _writable(Path(out), overwrite)
+    out, share = _written_to(out, shard, overwrite)
     identity = pairs.check(scorers.values())
     texts = ((str(row.get("system") or ""), *texts_of(row)[:2]) for row in pairs)
     prefixes = Survey.of(texts).prefixes if clean else None
@@ -148,24 +151,30 @@ def score(
     with Scoring(partial(_made, metrics, language, prefixes), workers) as scoring:
         signatures = scoring.signatures()
         notes = read_as_english(signatures, _written(pairs), option("language", ""))
-        scored = Scored(headings(scorers), signatures, resampling, rows=identity.rows, cleaned=cleaned, notes=notes)
+        rows = share.rows(identity.rows, CHUNK)
+        scored = Scored(headings(scorers), signatures, resampling, rows=len(rows), cleaned=cleaned, notes=notes)
         if out is None:
-            _run(pairs, scoring, scored, None, say, advance)
+            _run(pairs, rows, scoring, scored, None, say, advance)
             return scored
         _check_kept(changed_metrics(identity.scored, signatures), overwrite, say)
         origin = {"signatures": signatures, "input": identity.content, "rows": identity.rows}
-        with closing(Journal(out, origin, CHUNK, overwrite=overwrite)) as journal:
-            _run(pairs, scoring, scored, journal, say, advance)
-            write_signatures(out, {**identity.signed, **signatures})
-            journal.finish()
+        with share.journal(out, origin, CHUNK, overwrite=overwrite) as journal:
+            _run(pairs, rows, scoring, scored, journal, say, advance)
+            write_signatures(share.file(out), {**identity.signed, **signatures})
     return scored
 
 
-def _writable(out: Path, overwrite: bool) -> Path:
-    check_free("out", out, overwrite)
+def _written_to(out: str | Path | None, shard: str | None, overwrite: bool) -> tuple[Path | None, Shard]:
+    """The file to write and which of its shards. Raises UserError."""
+    if out is None:
+        if shard is not None:
+            raise UserError(f"{option('shard', shard)}: needs {option('out')}, beside which shards are written")
+        return None, WHOLE
+    out, share = Path(out), Shard.launched() if shard is None else Shard.parse(shard)
+    check_free("out", share.file(out), overwrite)
     if out.suffix == ".gz":
         raise UserError(f"{option('out', out)}: rows are written as plain text; leave .gz out of the name")
-    return out
+    return out, share
 
 
 def _made(metrics: Specs, language: str | None, prefixes: Sequence[str] | None) -> dict[str, Reward]:
@@ -192,24 +201,25 @@ def _check_kept(changed: list[str], overwrite: bool, say: Callable[[str], None])
 
 def _run(
     pairs: Pairs,
+    rows: range,
     scoring: Scoring,
     scored: Scored,
     journal: Journal | None,
     say: Callable[[str], None],
     advance: Advance,
 ) -> None:
-    """Score the rows that are not in the journal."""
+    """Score those of ``rows`` that are not in the journal."""
     done = 0 if journal is None else journal.done
     if journal is not None and done:
         say(f"{journal.path}: {done:,} of {scored.rows:,} rows are already scored; continuing")
         for row in itertools.islice(journal.written(), done):
             scored.add(row, {label: row["scores"][label] for label in journal.origin["signatures"]})
-    for rows, results in scoring.chunks(chunked(itertools.islice(pairs, done, None))):
-        for row, result in zip(rows, results, strict=True):
+    for chunk, results in scoring.chunks(chunked(itertools.islice(pairs, rows.start + done, rows.stop))):
+        for row, result in zip(chunk, results, strict=True):
             scored.add(row, result.scores)
         if journal is not None:
-            journal.append(_joined(row, *result) for row, result in zip(rows, results, strict=True))
-        done += len(rows)
+            journal.append(_joined(row, *result) for row, result in zip(chunk, results, strict=True))
+        done += len(chunk)
         advance("scoring", done, scored.rows)
 
 

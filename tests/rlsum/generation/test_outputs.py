@@ -17,6 +17,7 @@ from rlsum.models.decoding import Decoding
 from rlsum.models.pointer_generator.model import PointerGenerator
 from rlsum.records import read_outputs
 from rlsum.scoring import journal
+from rlsum.scoring.shards import Shard
 
 GREEDY = Decoding(max_length=6)
 SAMPLED = replace(GREEDY, method="sample")
@@ -182,3 +183,14 @@ def test_records_are_json_lines_with_the_agreed_fields(tmp_path):
     write(out)
     rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert all(list(row) == ["id", "source", "references", "candidate", "system"] for row in rows)
+
+
+def test_shards_put_together_are_the_file_of_one_job(tmp_path, monkeypatch):
+    task = SummaryTask(tiny.copier(), corpus(), SAMPLED, "s", 3)
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
+    write_summaries(whole, task, "cpu")
+    for number in (2, 1, 3):
+        write_summaries(out, task, "cpu", shard=Shard(number, 3))
+    monkeypatch.setattr(SummaryTask, "decode", None)
+    assert write_summaries(out, task, "cpu", shard=Shard(0, 3)) == len(PAIRS)
+    assert out.read_bytes() == whole.read_bytes()
