@@ -198,7 +198,7 @@ def with_divisor(config: Config, lengths: ArrayLike) -> Config:
     objective = config.objective
     if objective.kind != "mixed" or objective.normalisation != "constant" or objective.divisor is not None:
         return config
-    tokens = float(np.mean(lengths))
+    tokens = float(np.asarray(lengths).mean())
     divisor = max(1.0, round(min(tokens, config.samples_from.limit), 1))
     return replace(config, objective=replace(objective, divisor=divisor))
 
