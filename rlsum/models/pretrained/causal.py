@@ -119,7 +119,7 @@ class Causal(TransformersModel):
     @torch.no_grad()
     def _difference(self, batch: Batch) -> str:
         """Why articles cannot be read once, whatever their length; "" if both ways agree on the first article."""
-        if self.config.dropout and max(dropout_rates(self.described).values(), default=0):
+        if self.config.dropout and any(dropout_rates(self.described)):
             return "model.dropout is on"
         src, lengths = batch.src[:1, : int(batch.src_lengths[0])], batch.src_lengths[:1]
         target = src[:, :TRIED].repeat(2, 1)  # two texts of its own beginning, the second one shorter

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from safetensors import SafetensorError
+from torch.nn.modules.dropout import _DropoutNd
 
 from rlsum.errors import UserError
 
@@ -178,7 +179,7 @@ def load_generation_config(name: str) -> GenerationConfig:
 
 
 def load_network(name: str, dropout: bool, family: Family = SEQ2SEQ) -> PreTrainedModel:
-    """The network with float32 weights on the CPU; without ``dropout``, all of its dropout rates are 0.
+    """The network with float32 weights on the CPU; without ``dropout``, it is in training as in evaluation.
 
     Raises PretrainedError if it cannot be loaded, and for weights that are missing or not finite.
     """
@@ -189,12 +190,15 @@ def load_network(name: str, dropout: bool, family: Family = SEQ2SEQ) -> PreTrain
                 f"model.pretrained={name}: its moe_token_dropout={rate} also changes outputs without dropout and "
                 "cannot be switched off; set model.dropout=true"
             )
-        for sizes in (config, config.get_text_config()):
-            sizes.update(dict.fromkeys(dropout_rates(sizes), 0.0))
+        for sizes, key, _ in _at_random(config):
+            setattr(sizes, key, 0.0)
     with _explained(name):
         network, info = family.loader.from_pretrained(
             name, config=config, dtype=torch.float32, output_loading_info=True
         )
+    for module in () if dropout else network.modules():
+        if isinstance(module, _DropoutNd):  # of whatever key
+            module.p = 0.0
     learnt = _learnt(network)
     missing = sorted(learnt.keys() & info["missing_keys"])  # transformers draws them at random
     if missing:
@@ -208,10 +212,20 @@ def load_network(name: str, dropout: bool, family: Family = SEQ2SEQ) -> PreTrain
     return loaded
 
 
-def dropout_rates(sizes: PreTrainedConfig) -> dict[str, float]:
-    """The dropout rates of an architecture by their keys."""
-    values = sizes.to_dict().items()
-    return {key: value or 0.0 for key, value in values if "dropout" in key or key.endswith(("layerdrop", "pdrop"))}
+def dropout_rates(sizes: PreTrainedConfig) -> list[float]:
+    """The rates of what an architecture does at random in training: dropout, and the noise of routers to experts."""
+    return [rate for _, _, rate in _at_random(sizes)]
+
+
+def _at_random(sizes: Any) -> list[tuple[Any, str, float]]:
+    """Those rates with their keys and the sizes that have them, which may be within others."""
+    rates = []
+    for key, value in vars(sizes).items():
+        if hasattr(value, "to_dict"):
+            rates += _at_random(value)
+        elif isinstance(value, int | float) and not isinstance(value, bool) and ("drop" in key or "jitter" in key):
+            rates.append((sizes, key, float(value)))
+    return rates
 
 
 def _learnt(network: PreTrainedModel) -> dict[str, torch.Tensor]:

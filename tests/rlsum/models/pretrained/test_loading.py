@@ -3,6 +3,7 @@
 import shutil
 
 import architectures
+import language_models
 import pretrained as tiny
 import pytest
 import torch
@@ -47,6 +48,38 @@ def test_weights_that_are_missing_are_not_drawn_at_random(copied):
 @pytest.mark.parametrize("name", list(tiny.ARCHITECTURES))
 def test_weights_that_are_tied_or_computed_are_not_missing(tmp_path, name):
     loading.load_network(str(tiny.save(tmp_path / name, name)), dropout=False)
+
+
+BROKEN = ("moe_token_dropout", "encoder_layerdrop")
+
+
+def noisy(sizes):
+    """Every rate of dropout, and of the noise of routers, at .5; but those that transformers' networks cannot have."""
+    for key, value in vars(sizes).items():
+        if hasattr(value, "to_dict"):
+            noisy(value)
+        elif isinstance(value, float) and ("drop" in key or "jitter" in key) and key not in BROKEN:
+            setattr(sizes, key, 0.5)
+
+
+@pytest.mark.parametrize("name", [*architectures.NAMES, *language_models.NAMES])
+def test_without_dropout_training_is_evaluation(tmp_path, name):
+    made, family = (
+        (architectures, loading.SEQ2SEQ) if name in architectures.NAMES else (language_models, loading.CAUSAL)
+    )
+    folder = made.save(tmp_path / name, name)
+    sizes = loading.load_config(str(folder), family)
+    noisy(sizes)
+    sizes.save_pretrained(folder)
+    ids = torch.arange(20, 32).view(2, 6)
+    asked = {"input_ids": ids} if family is loading.CAUSAL else {"input_ids": ids, "decoder_input_ids": ids[:, :3]}
+    torch.manual_seed(1)
+    logits = [
+        loading.load_network(str(folder), dropout, family).train(training)(**asked).logits
+        for dropout, training in ((False, False), (False, True), (True, True))
+    ]
+    assert torch.equal(logits[0], logits[1])
+    assert not torch.allclose(logits[0], logits[2], atol=1e-3)  # the test could fail
 
 
 def test_positions_that_are_computed_may_be_missing(tmp_path):
