@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import yaml
 from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
@@ -13,7 +13,7 @@ from pydantic.dataclasses import dataclass
 
 from rewards.references import Lists
 from rewards.text.languages import check_language, splitter_of
-from rlsum.data.columns import Tokenizer
+from rlsum.data.columns import Columns, Tokenizer
 from rlsum.errors import ConfigError as ConfigError
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.kinds import ModelSection
@@ -21,6 +21,9 @@ from rlsum.objective import DRAWING, STRICT, Objective, RewardSpec
 from rlsum.records import RECORD_FIELDS
 from rlsum.sections import check_as
 from rlsum.yaml_files import read
+
+if TYPE_CHECKING:
+    from rlsum.data.corpus import Tokens
 
 # Of importance ratios of sequences from one update to the next, in the precision of weights and activations: measured
 # with bf16, .0005 to .003 (standard deviation) for BART and T5; fp16 has three digits more
@@ -249,6 +252,16 @@ class Config:
         own = self.model is not None and self.model.own_tokenizer
         unspaced = splitter_of(self.language) == "character"
         return self.data.tokenizer or ("spacy" if unspaced and not own else "whitespace")
+
+    @property
+    def reading(self) -> tuple[Columns, Tokens]:
+        """How ``load_corpus`` reads any corpus."""
+        from rlsum.data.corpus import Tokens
+
+        data = self.data
+        names = data.id_column, data.source_column, data.reference_column
+        columns = Columns(*names, further=data.columns, lists=data.reference_lists)
+        return columns, Tokens(self.tokenizer, self.language, data.lowercase, data.max_source, data.max_target)
 
     @property
     def chooses_by(self) -> RewardSpec:

@@ -154,7 +154,7 @@ def _faults_of_articles(comparison: Comparison, known: Sequence[Config]) -> Iter
 
 def _test_articles(comparison: Comparison, config: Config) -> datasets.Dataset:
     """The test articles, read as the configuration of a run says."""
-    columns, how = build.reading(config)
+    columns, how = config.reading
     columns, processes = replace(columns, further_optional=True), config.data.num_proc
     split, limit = comparison.test_split, comparison.test_limit
     return load_corpus(comparison.test_articles, columns, how, split=split, limit=limit, num_proc=processes).rows

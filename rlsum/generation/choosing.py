@@ -5,9 +5,10 @@ B articles, N samples an article; rows i*N .. i*N+N-1 belong to article i. Equal
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from rewards.scoring import Inputs, score_components
 from rewards.wrappers.inner import check_alone
 from rlsum.errors import UserError, option
 from rlsum.evaluation.rows import Floats
-from rlsum.records import Output, inputs_of
+from rlsum.records import ColumnCheck, Output, inputs_of
 
 Rule = Literal["best-of", "mbr"]
 
@@ -35,9 +36,27 @@ class SampleChoice:
     reward: Reward
     samples: int
 
+    @property
+    def name(self) -> str:
+        """The rule and the reward."""
+        return f"{self.rule} {self.reward.name}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of articles that it reads, or may read."""
+        return (*self.reward.columns, *self.reward.optional_columns)
+
     def key(self) -> dict[str, str | int]:
         """Everything a choice depends on. Loads the reward's models."""
         return {"rule": self.rule, "reward": self.reward.signature, "samples": self.samples}
+
+    def check_articles(self, rows: Sequence[Mapping[str, Any]], corpus: str) -> None:
+        """Raise UserError for an article without a column that the reward needs, and as ``check``."""
+        check = ColumnCheck([self.reward])
+        columns = [json.loads(row.get("columns", "{}")) for row in rows]
+        for row, fields in zip(rows, columns, strict=True):
+            check.check(f"{corpus}, id {row['id']!r}", fields)
+        self.check(rows[0]["source"], columns[0])
 
     def check(self, source: str, columns: dict[str, object]) -> None:
         """Raise UserError where the reward depends on the batch, or best of n cannot score without references."""

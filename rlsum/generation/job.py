@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,7 +112,7 @@ def generate(
         advance(system, done, len(task.rows_of(share)))
 
     before = write_summaries(out, task, device, count, processes, overwrite, share)
-    chosen = "" if choice is None else f", each of {choice.samples} samples ({choice.rule} {choice.reward.name})"
+    chosen = "" if choice is None else f", each of {choice.samples} samples ({choice.name})"
     earlier = f", {before:,} of them by an earlier job" if before else ""
     searched = f", beam {decoding.beam}{decoding.stopping}" if decoding.stopping else ""
     say(f"{share.file(out)}: {done:,} summaries by {system}{chosen}{searched}{earlier}")
@@ -144,13 +142,11 @@ def articles(corpus: str, config: Config, how: Generating, choice: SampleChoice 
 
     Raises UserError for ids that are not unique, an article without such a column, or a reward that cannot choose.
     """
-    from rewards.scoring import columns_read
     from rlsum.data.corpus import load_corpus
     from rlsum.generation.outputs import check_ids
-    from rlsum.training import build
 
-    columns, tokens = build.reading(config)
-    read = [] if choice is None else chain(*columns_read([choice.reward]))
+    columns, tokens = config.reading
+    read = () if choice is None else choice.columns
     columns = replace(
         columns,
         id=how.id_column or columns.id,
@@ -164,15 +160,6 @@ def articles(corpus: str, config: Config, how: Generating, choice: SampleChoice 
     rows = load_corpus(corpus, columns, tokens, split=how.split, limit=how.limit, num_proc=config.data.num_proc).rows
     check_ids(rows["id"], corpus)
     if choice is not None:
-        _check_choice(choice, rows, corpus)
+        kept = [name for name in ("id", "source", "columns") if name in rows.column_names]
+        choice.check_articles(rows.select_columns(kept), corpus)
     return rows
-
-
-def _check_choice(choice: SampleChoice, rows: datasets.Dataset, corpus: str) -> None:
-    from rlsum.records import ColumnCheck
-
-    check = ColumnCheck([choice.reward])
-    columns = [json.loads(text) for text in rows["columns"]] if "columns" in rows.column_names else [{}] * len(rows)
-    for identity, fields in zip(rows["id"], columns, strict=True):
-        check.check(f"{corpus}, id {identity!r}", fields)
-    choice.check(rows[0]["source"], columns[0])

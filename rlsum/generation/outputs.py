@@ -79,7 +79,7 @@ class SummaryTask:
             return outputs
         chosen, undefined = self.choice.choose(outputs)
         for identity, reason in undefined.items():
-            name = self.choice.reward.name
+            name = self.choice.name
             print(f"{identity}: no sample has a score by {name} ({reason}); the first is taken", file=sys.stderr)
         return chosen
 

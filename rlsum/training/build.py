@@ -20,8 +20,7 @@ from rewards.text.identification import read_as_english
 from rewards.wrappers.cleaned import all_cleaned
 from rlsum import config as configs
 from rlsum.config import Config, ConfigError, RewardSpec
-from rlsum.data.columns import Columns
-from rlsum.data.corpus import Corpus, Tokens, load_corpus
+from rlsum.data.corpus import Corpus, load_corpus
 from rlsum.data.counts import token_counts
 from rlsum.data.sources import check_path
 from rlsum.errors import option
@@ -290,13 +289,5 @@ def corpus(config: Config, part: str) -> Corpus:
     """The training or validation articles of a configuration (``part``: train, valid)."""
     path, split, limit = (getattr(config.data, name) for name in (part, f"{part}_split", f"{part}_limit"))
     return load_corpus(
-        path, *reading(config), split=split, limit=limit, seed=config.training.seed, num_proc=config.data.num_proc
+        path, *config.reading, split=split, limit=limit, seed=config.training.seed, num_proc=config.data.num_proc
     )
-
-
-def reading(config: Config) -> tuple[Columns, Tokens]:
-    """How ``load_corpus`` reads any corpus as the configuration says."""
-    data = config.data
-    names = data.id_column, data.source_column, data.reference_column
-    columns = Columns(*names, further=data.columns, lists=data.reference_lists)
-    return columns, Tokens(config.tokenizer, config.language, data.lowercase, data.max_source, data.max_target)

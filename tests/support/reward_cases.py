@@ -27,7 +27,7 @@ class Case:
 
     ``beside``: what an option needs beside it. ``same``: options that change no score, hence no signature.
     ``low``, ``high``: the range; the lowest is what an empty candidate gets.
-    ``compares``: it reads references.
+    ``compares``: it reads references. ``similarity``: equal texts of any length have 1, and no others more.
     """
 
     others: Options
@@ -37,6 +37,7 @@ class Case:
     low: float = 0.0
     high: float = 1.0
     compares: bool = True
+    similarity: bool = True
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,7 @@ def _neighbors(name: str, made: Files) -> Case:
         low=0.2,
         high=0.9,
         compares=False,
+        similarity=False,
     )
 
 
@@ -205,21 +207,22 @@ def _likelihood(name: str, made: Files) -> Case:
     needed = {"model": _model(made, "causal"), "given": "reference"}
     others = {"model": _model(made, "gpt2"), "given": "source", "of": "both", "norm": "sum", "prompt": "{given}."}
     others |= {"chat": True, "long_texts": "truncate", "dtype": "bfloat16"}
-    return Case(others, needed=needed, same={"device": "cpu"}, low=rewards.load(name, **needed).floor)  # type: ignore[attr-defined]
+    floor = rewards.load(name, **needed).floor  # type: ignore[attr-defined]
+    return Case(others, needed=needed, same={"device": "cpu"}, low=floor, similarity=False)
 
 
 def _entailment(name: str, made: Files) -> Case:
     needed = {"model": _model(made, "classifier"), "given": "reference"}
     others = {"model": _model(made, "other-classifier"), "given": "source", "premise": "windows", "score": "difference"}
     others |= {"aggregate": "min", "language": "de", "long_texts": "truncate", "dtype": "bfloat16"}
-    return Case(others, needed=needed, same={"device": "cpu"})
+    return Case(others, needed=needed, same={"device": "cpu"}, similarity=False)
 
 
 def _reward_model(name: str, made: Files) -> Case:
     needed = {"model": _model(made, "chat"), "given": "reference", "floor": -99}
     others = {"model": _model(made, "scalar"), "given": "source", "form": "pair", "prompt": "{given}.", "floor": -98}
     others |= {"long_texts": "truncate", "dtype": "bfloat16"}
-    return Case(others, needed=needed, same={"device": "cpu"}, low=-99, high=99)
+    return Case(others, needed=needed, same={"device": "cpu"}, low=-99, high=99, similarity=False)
 
 
 def _model(made: Files, kind: str) -> str:
@@ -243,7 +246,7 @@ def _judge(name: str, made: Files) -> Case:
     same = {"endpoint": "http://127.0.0.1:1/v1", "file": str(made.folder / "answers.sqlite"), "concurrency": 2}
     same |= {"timeout": 5, "retries": 1, "limit": 10_000, "price": "1/2", "key": "NO_KEY"}
     needed = {"endpoint": steady(), "model": "small", "given": "reference"}
-    return Case(others, needed=needed, same=same, low=1, high=5)
+    return Case(others, needed=needed, same=same, low=1, high=5, similarity=False)
 
 
 def _weighted(name: str, made: Files) -> Case:
@@ -266,7 +269,7 @@ def _cached(name: str, made: Files) -> Case:
 
 def _length(name: str, made: Files) -> Case:
     needed = {"low": 0.5, "high": 1, "unit": "reference"}
-    return Case({"low": 0.4, "high": 2, "unit": "words"}, needed=needed)
+    return Case({"low": 0.4, "high": 2, "unit": "words"}, needed=needed, similarity=False)
 
 
 CASES: dict[str, Callable[[str, Files], Case]] = {
@@ -286,7 +289,7 @@ CASES: dict[str, Callable[[str, Files], Case]] = {
     "judge": _judge,
     "weighted": _weighted,
     "length": _length,
-    "repetition": lambda *_: Case({"n": 2}, compares=False),
+    "repetition": lambda *_: Case({"n": 2}, compares=False, similarity=False),
     "cached": _cached,
     "limited": _limited,
     "cleaned": _cleaned,
