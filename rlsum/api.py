@@ -22,10 +22,10 @@ from rlsum.errors import UserError, option
 from rlsum.explain.explained import explain
 from rlsum.generation.job import Generated, generate
 from rlsum.generation.options import Generating
-from rlsum.overrides import File, Overrides, written
 from rlsum.pages.shown import Advance, quiet
 from rlsum.scoring.scored import STANDARD, score
 from rlsum.training.run import train
+from rlsum.yaml_files import File, Overrides, written
 
 if TYPE_CHECKING:
     from rewards.references import Lists

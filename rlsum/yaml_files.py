@@ -6,16 +6,23 @@ The package holds configurations by name: ``demo/sms`` is ``rlsum/configs/demo/s
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from importlib import resources
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from rlsum.errors import ConfigError
+from rewards.base import RewardError, resolve
+from rewards.specs import as_spec
+from rlsum.errors import ConfigError, UserError
 from rlsum.files import bytes_of
 from rlsum.readers import READERS
+
+Overrides = Sequence[str] | Mapping[str, Any]  # ["training.steps=5"] or {"training.steps": 5}
+File = str | PathLike[str]  # a path, or what `init`, `train` and `generate` return
 
 
 def read(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -185,3 +192,25 @@ def locate(written: str | Path) -> Path:
 def summary(name: str) -> str:
     """The first line of a configuration, which is a comment."""
     return locate(name).read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").rstrip(".")
+
+
+def written(given: Overrides) -> list[str]:
+    """What Python gives as ``key=value``, functions by their names. Raises UserError for one that no name finds."""
+    if isinstance(given, Mapping):
+        return [f"{key}={json.dumps(value, default=_named)}" for key, value in given.items()]
+    return list(given)
+
+
+def _named(value: Any) -> Any:
+    """A path or a reward as a configuration names it."""
+    if isinstance(value, PathLike):
+        return fspath(value)
+    spec = as_spec(value)  # raises RewardError for anything else
+    try:
+        known = bool(getattr(value, "written", None)) or resolve(spec.name) is value
+    except RewardError:
+        known = False
+    if known:
+        return spec.plain() if spec.options else spec.name
+    fix = "define it in a module, script or notebook, outside of other functions and under its own name"
+    raise UserError(f"{spec.name}: a configuration cannot name this function; {fix}")

@@ -9,9 +9,9 @@ from signal import Signals
 from typing import TYPE_CHECKING, Any
 
 from rlsum.errors import ConfigError, option
-from rlsum.overrides import File, Overrides, written
 from rlsum.pages.shown import frame
 from rlsum.readers import jsonl
+from rlsum.yaml_files import File, Overrides, written
 
 if TYPE_CHECKING:
     from rlsum.config import Config
