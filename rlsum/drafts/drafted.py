@@ -25,12 +25,14 @@ FEW = 1000  # articles, for a model from nothing
 class Drafted:
     """The configurations written for some data: by likelihood (this object is a path to it), rewarded, both compared.
 
-    ``test``: the articles to compare on. ``notes``: what was seen in the data and chosen.
+    ``test``: the articles to compare on. ``chats``: whether the model answers, so that outputs are scored clean.
+    ``notes``: what was seen in the data and chosen.
     """
 
     name: str
     test: Path
     language: str
+    chats: bool
     notes: tuple[str, ...]
 
     @property
@@ -46,7 +48,8 @@ class Drafted:
 
     def commands(self) -> str:
         """What to type next."""
-        name, language = self.name, "" if self.language == "en" else f" --language {self.language}"
+        name = self.name
+        options = f" --language {self.language}" * (self.language != "en") + " --clean" * self.chats
         return (
             f"{', '.join(map(str, self.configs))}: read them. All at once, with a report:\n"
             f"  rlsum compare {name}-compare.yaml --plan\n  rlsum compare {name}-compare.yaml\n"
@@ -54,7 +57,7 @@ class Drafted:
             f"  rlsum train {name}.yaml\n  rlsum train {name}-rewarded.yaml --init runs/{name}\n"
             f"  rlsum generate runs/{name} {self.test} -o outputs/{name}.jsonl\n"
             f"  rlsum generate runs/{name}-rewarded {self.test} -o outputs/{name}-rewarded.jsonl\n"
-            f"  rlsum evaluate outputs/{name}.jsonl outputs/{name}-rewarded.jsonl{language}"
+            f"  rlsum evaluate outputs/{name}.jsonl outputs/{name}-rewarded.jsonl{options}"
         )
 
 
@@ -106,7 +109,8 @@ def init(
     texts = {"": draft.run(values, start), **draft.later(values, test, lead, sentences)}
     for end, text in texts.items():
         Path(f"{name}{end}.yaml").write_text(text, encoding="utf-8")
-    return Drafted(name, test, look.language, (*notes, *_few(look, start)))
+    chats = start is not None and start.kind == "causal"
+    return Drafted(name, test, look.language, chats, (*notes, *_few(look, start)))
 
 
 def name_of(data: Path) -> str:

@@ -204,6 +204,7 @@ def test_a_pretrained_model_reads_texts_as_they_are_written_and_is_trained(rlsum
     code, printed, error = rlsum("init", "a.jsonl", "--name", "x", "--pretrained", models[kind])
     assert code == 0, error
     assert "as they are written" in printed
+    assert ("x-rewarded.jsonl --clean" in printed) == (kind == "llama")
     config, trainer = settled(TRAINED)
     assert (config.data.lowercase, config.data.tokenizer) == (False, None), "its own"
     assert "vocabulary" not in Path("x.yaml").read_text()
