@@ -1,7 +1,7 @@
 """Judgments for `rlsum correlate` that no reader joins with their texts, and metrics as judges of faithfulness.
 
     python scripts/agreement.py prepare --data ../shared/data -o runs/agreement
-    python scripts/agreement.py faithfulness 'likelihood(model=FOLDER)' rouge-2 --data ../shared/data -o runs/agreement
+    python scripts/agreement.py faithfulness 'likelihood(model=FOLDER), rouge-2' --data ../shared/data -o runs/agreement
 
 prepare writes judgments as NAME.jsonl: dialsummeval (Gao and Wan 2022, with SAMSum's summaries as references, without
 system A, which is these in lower case), squality (Wang et al. 2022, with stories and the first of four references;
@@ -9,8 +9,8 @@ negated_errors: the passages that a reviewer marked), and chaganty2018, realsumm
 `--inputs realsumm=15` draws inputs.
 
 faithfulness: the SummaC benchmark (Laban et al. 2022) and the 373 sentence pairs of Falke et al. (2019). A metric is
-compared with the article: it is the source and the reference. Documents of a data set are drawn, at most DOCUMENTS, and
-halved: the threshold of balanced accuracy comes from the first half. Intervals draw documents.
+compared with the article: it is the source and the reference. Documents of a data set are drawn, at most DOCUMENTS (0:
+the pairs alone), and halved: the threshold of balanced accuracy comes from the first half. Intervals draw documents.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def faithfulness(options: argparse.Namespace) -> None:
     falke = read(folder / "falke2019_sentence_pairs.jsonl.gz")
     sides = [{"article": row["article"], "summary": row[side]} for side in ("correct", "incorrect") for row in falke]
     parts = {"Falke et al.": _judgments(sides)}
-    benchmark = read(folder / "summac_benchmark.jsonl.gz")
+    benchmark = read(folder / "summac_benchmark.jsonl.gz") if options.documents else []
     for name in dict.fromkeys(row["dataset"] for row in benchmark):
         rows = [row for row in benchmark if row["dataset"] == name]
         articles = np.random.default_rng(options.seed).permutation(sorted({row["article"] for row in rows}))
@@ -186,7 +186,7 @@ def faithfulness(options: argparse.Namespace) -> None:
     scores["length (letters)"] = [lengths(rows, "letters") for rows in parts.values()]
     header, lines = ["metric"], {label: [Cell(label)] for label in ("texts, consistent ones", *scores)}
     for place, (name, rows) in enumerate(parts.items()):
-        header += [f"{name}: accuracy", "AUC"][: 1 if place == 0 else 2]
+        header += [f"{name}: accuracy"] if place == 0 else [f"{name}: balanced accuracy", "AUC"]
         of = of_pairs if place == 0 else of_benchmark
         for label, cells in of(rows, {label: listed[place] for label, listed in scores.items()}, options.seed).items():
             lines[label] += cells
@@ -217,7 +217,7 @@ def main() -> None:
         if run is prepare:
             command.add_argument("--inputs", type=counted, nargs="*", default=[], help="NAME=COUNT; default: all")
         else:
-            command.add_argument("metrics", nargs="+")
+            command.add_argument("metrics")
             command.add_argument("--documents", type=int, default=100)
     options = parser.parse_args()
     options.inputs = dict(getattr(options, "inputs", []))
