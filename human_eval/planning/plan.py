@@ -13,11 +13,11 @@ import numpy as np
 
 from human_eval.answers import KINDS, PAIR
 from human_eval.formatting import counted, percentage
-from human_eval.planning.graded import rejections_graded
+from human_eval.planning.graded import draw_graded
 from human_eval.planning.ranges import check_ranges
 from human_eval.planning.recruitment import Effort, Recruitment, recruitment
 from human_eval.planning.scenarios import Scenario
-from human_eval.planning.simulation import Assumptions, dealt, layout_of, rejections, rejections_alike
+from human_eval.planning.simulation import Assumptions, blocks, claimed, dealt, draw_judged, layout_of
 from human_eval.statistics.analysis import ALPHA, LIKE_THESE, THESE, About, AnalysisSettings, Planned
 from human_eval.statistics.exclusion import ExclusionRules
 from rlsum.errors import UserError
@@ -62,20 +62,22 @@ class PlannedDesign:
         return judges * self.booklets(items)
 
     def simulated_power(self, assumptions: Assumptions, items: int, judges: int, *, draws: int, seed: int) -> float:
-        """The share of simulated studies that detect the preference, at the strictest step of Holm's correction.
+        """The share of simulated studies whose card claims the preference, at the strictest step of Holm's correction.
 
         0 where an analysis will have no test.
         """
         if self.refused(items, judges):
             return 0.0
-        alpha = self.alpha / self.pairs
-        assigned = self._assigned(items, judges)
-        if not KINDS[self.answers].is_vote:
-            design, alike = (self.answers, self.texts, assigned), self.about == LIKE_THESE
-            return rejections_graded(assumptions, *design, alike=alike, alpha=alpha, draws=draws, seed=seed)
-        if self.about == THESE:
-            return rejections(assumptions, items, judges, alpha=alpha, draws=draws, seed=seed)
-        return rejections_alike(assumptions, assigned, alpha=alpha, draws=draws, seed=seed)
+        assigned, generator = self._assigned(items, judges), np.random.default_rng(seed)
+        tested = {"alike": self.about == LIKE_THESE, "alpha": self.alpha / self.pairs, "generator": generator}
+        draw = (
+            draw_judged if KINDS[self.answers].is_vote else partial(draw_graded, answers=self.answers, texts=self.texts)
+        )
+        claims = 0
+        for studies in blocks(draws, assigned.size * self.texts):
+            votes = draw(assumptions, assigned=assigned, draws=studies, generator=generator)
+            claims += int(claimed(votes[None], assigned, **tested).preferred.sum())
+        return claims / draws
 
     def refused(self, items: int, judges: int) -> str:
         """Why an analysis will have no test of the verdict; "" if it will."""

@@ -25,6 +25,10 @@ TESTS: Mapping[About, str] = {
         "articles?"
     ),
 }
+ALSO: Mapping[About, str] = {
+    LIKE_THESE: "A preference is claimed only where another test detects it, too,",
+    THESE: "Also reported: another test,",
+}
 OTHER: Mapping[About, About] = {LIKE_THESE: THESE, THESE: LIKE_THESE}
 
 
@@ -53,8 +57,9 @@ count as no difference.
 
 **Test.** The verdict is about {design.about}. {TESTS[design.about]} {_counted(design)}
 Every item has the same weight. Two-sided, at {design.alpha:g}, with Holm's correction over all comparisons
-on the primary criterion, and separately over those on all secondary criteria. Also reported: the other of these two
-tests, {TESTS[OTHER[design.about]][0].lower()}{TESTS[OTHER[design.about]][1:]} Also the share of each system with
+on the primary criterion, and separately over those on all secondary criteria. {ALSO[design.about]}
+{TESTS[OTHER[design.about]][0].lower()}{TESTS[OTHER[design.about]][1:]} A preference that is not detected without one
+judge, and is then less than two thirds as large, is not claimed. Also reported: the share of each system with
 simultaneous intervals that agree with the tests, the results without votes for no difference, and the agreement of the
 judges. A p-value above {design.alpha:g} is reported as no difference detected, with the interval that shows how large a
 difference remains possible.

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
+from human_eval.statistics.analysis import MOST
 from human_eval.statistics.random_judges import Layout
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation.rows import Ints
@@ -61,6 +64,59 @@ def rejections_alike(
         votes = draw_judged(assumptions, assigned, studies, generator)
         rejected += int((layout.p_values(votes.reshape(len(votes), -1)) <= alpha + 1e-12).sum())
     return rejected / draws
+
+
+class Claims(NamedTuple):
+    """Of comparisons in studies (comparisons, draws): whether these judges lean to a system, and it is claimed."""
+
+    leaning: NDArray[np.bool_]
+    preferred: NDArray[np.bool_]
+
+
+def claimed(votes: Floats, assigned: Ints, *, alike: bool, alpha: float, generator: Generator) -> Claims:
+    """What the card of each study says, given ``votes`` (comparisons, draws, items, judges), as `analyse` does.
+
+    All comparisons are one family of Holm's correction. These judges lean to a system where the sign-flip test rejects
+    and no judge alone `decides` that. With ``alike`` it is claimed where the test of judges like these rejects, too.
+    ``assigned`` as in `draw_judged`.
+    """
+    layout, means = layout_of(assigned), votes.mean(3)
+    leaning = _holm(_flipped(means, generator)) <= alpha + 1e-12
+    lead, without = means.mean(2), _without_each(votes, assigned)
+    shrunk = leaning[..., None] & (without * np.sign(lead)[..., None] <= MOST * np.abs(lead)[..., None] + 2e-9)
+    decided = np.zeros_like(leaning)
+    for judge in np.flatnonzero(shrunk.any((0, 1))) if layout.judges > 1 else ():
+        studies, others = np.flatnonzero(shrunk[..., judge].any(0)), assigned != judge
+        kept = others.any(1)
+        rest = (votes[:, studies] * others).sum(3)[..., kept] / others.sum(1)[kept]
+        decided[:, studies] |= shrunk[:, studies, judge] & (_holm(_flipped(rest, generator)) > alpha + 1e-12)
+    leaning &= ~decided
+    if not alike:
+        return Claims(leaning, leaning)
+    p = np.stack([layout.p_values(rows.reshape(len(rows), -1)) for rows in votes])
+    return Claims(leaning, leaning & (_holm(p) <= alpha + 1e-12))
+
+
+def _flipped(means: Floats, generator: Generator) -> Floats:
+    """P of the sign-flip test (comparisons, draws) on the means of items (comparisons, draws, items)."""
+    return sign_flip_p(means.reshape(-1, means.shape[2]), FLIPS, generator).reshape(means.shape[:2])
+
+
+def _holm(p: Floats) -> Floats:
+    """`holm` over the first axis."""
+    order, factors = np.argsort(p, axis=0), np.arange(len(p), 0, -1)[:, None]
+    adjusted = np.maximum.accumulate(np.take_along_axis(p, order, 0) * factors)
+    return np.take_along_axis(adjusted, np.argsort(order, axis=0), 0)
+
+
+def _without_each(votes: Floats, assigned: Ints) -> Floats:
+    """The mean over items (comparisons, draws, people) without each judge in turn."""
+    means, others = votes.mean(3, keepdims=True), votes.shape[3] - 1
+    change = (means - votes) / others if others else -votes  # of the mean of an item; alone, the item goes
+    of_judge = assigned.reshape(-1, 1) == np.arange(assigned.max() + 1)
+    items = len(assigned) - (0 if others else of_judge.sum(0))
+    with np.errstate(invalid="ignore", divide="ignore"):  # one judge of all items
+        return np.asarray((means.sum((2, 3))[..., None] + change.reshape(*votes.shape[:2], -1) @ of_judge) / items)
 
 
 def tested_studies(

@@ -9,13 +9,13 @@ from itertools import pairwise
 from human_eval.formatting import counted
 from human_eval.report.amounts import amount, interval, of_system
 from human_eval.report.errors import error_findings
-from human_eval.statistics.analysis import Analysis, Outcome
+from human_eval.statistics.analysis import Analysis, Outcome, detected
 from human_eval.statistics.control_variate import ControlVariate
 from human_eval.statistics.preference import Preference
 from rlsum.evaluation.statistics import holm
 from rlsum.pages.table import p_words
 
-CLEAR = 0.05  # p, after Holm's correction, below which an effect of side, length or a metric is reported
+CLEAR = 0.01  # p, after Holm's correction, of an effect of side, length or a metric that is told beside the verdicts
 
 
 def headline(analysis: Analysis) -> str:
@@ -26,18 +26,19 @@ def headline(analysis: Analysis) -> str:
 
 def _in_short(analysis: Analysis, outcome: Outcome) -> str:
     alpha, judges = analysis.settings.alpha, counted(outcome.random_judges.judges, "judge")
-    preferred = outcome.preferred(alpha)
-    system = preferred or outcome.pair[1]
+    preferred, leaning = outcome.preferred(alpha), outcome.leaning(alpha)
+    system = leaning or outcome.pair[1]
     other = next(name for name in outcome.pair if name != system)
     where = "" if len(analysis.votes.criteria) == 1 else f"On {outcome.criterion}: "
     among = f"the answers of {judges} on {counted(outcome.half.items, 'article')}"
-    among = f"{'in' if outcome.points else 'of'} {among}, {interval(outcome, outcome.these, system)}"
+    among = f"{'in' if outcome.points else 'of'} {among}, {interval(outcome, outcome.answer, system)}"
     has = f"{of_system(outcome, system)} {among}"
-    if preferred is None:
-        return f"{where}no preference for {system} or {other} is shown ({system} has {has})."
     if names := analysis.depends_on(outcome):
         alone = f"without {names[0]}" if len(names) == 1 else f"without any one of {', '.join(names)}"
-        return f"{where}{preferred} is not reliably preferred to {other}: {alone} no preference is shown ({has})."
+        return f"{where}{leaning} is not reliably preferred to {other}: {alone} no preference is shown ({has})."
+    if preferred is None:
+        taste = f" beyond what {judges} may have of their own" if leaning else ""
+        return f"{where}no preference for {system} or {other} is shown{taste} ({system} has {has})."
     if outcome.preferred_by_others(alpha):
         return f"{where}{preferred} is preferred to {other}, by judges like these, too ({has})."
     return f"{where}these judges prefer {preferred} to {other}; whether others would is not shown ({has})."
@@ -46,21 +47,19 @@ def _in_short(analysis: Analysis, outcome: Outcome) -> str:
 def verdict(outcome: Outcome, alpha: float) -> str:
     """One outcome as a sentence: what these judges prefer, and whether judges like them would."""
     first, second = outcome.pair
-    half, preferred = outcome.half, outcome.preferred(alpha)
+    half, leaning = outcome.half, outcome.leaning(alpha)
     if math.isnan(half.share):
         return f"{outcome.criterion}: no result for {first} and {second} ({half.reason})"
     test = f"{p_words(outcome.p_holm)} after Holm, {counted(half.items, 'item')}"
-    system = preferred or second
+    system = leaning or second
     has = of_system(outcome, system)
-    if preferred is None:
-        possible = "too few items for an interval"
-        if not math.isnan(outcome.these.low):
-            possible = f"{interval(outcome, outcome.these, system)} remains possible"
-        answer = f"no difference detected between {first} and {second} ({second} has {has}, {possible}; {test})"
+    these = f"{interval(outcome, outcome.these, system)}; {test}"
+    if outcome.preferred(alpha) and leaning:
+        other = first if leaning == second else second
+        answer = f"{leaning} is preferred to {other} by these judges ({has}, {these})"
     else:
-        other = first if preferred == second else second
-        shown = interval(outcome, outcome.these, system)
-        answer = f"{preferred} is preferred to {other} by these judges ({has}, {shown}; {test})"
+        shown = f"claimed between {first} and {second}" if leaning else f"detected between {first} and {second}"
+        answer = f"no difference {shown} ({system} has {has}, {these})"
     return f"{outcome.criterion}: {answer}; {_alike(outcome, alpha, system)}"
 
 
@@ -74,7 +73,7 @@ def _alike(outcome: Outcome, alpha: float, system: str) -> str:
     preferred = outcome.preferred_by_others(alpha)
     if preferred is None:
         return f"among judges like these no difference is detected ({system}: {shown})"
-    return f"judges like these prefer {preferred}{', too' * (preferred == outcome.preferred(alpha))} ({shown})"
+    return f"judges like these prefer {preferred}, too ({shown})"
 
 
 def findings(analysis: Analysis) -> list[str]:
@@ -105,15 +104,11 @@ def _order(analysis: Analysis) -> Iterable[str]:
         if not ranking.systems:
             continue
         order = [row.system for row in ranking.systems]
-        detected = {
-            tuple(sorted(row.pair, key=lambda system: system != preferred))
-            for row in analysis.outcomes
-            if row.criterion == criterion and (preferred := row.preferred(analysis.settings.alpha))
-        }
-        if all(neighbours in detected for neighbours in pairwise(order)):
+        claimed = detected(analysis.outcomes, criterion, analysis.settings.alpha)
+        if all(neighbours in claimed for neighbours in pairwise(order)):
             yield f"{criterion}: from strongest to weakest: {', '.join(order)}"
-        elif detected:
-            shown = ", ".join(f"{better} over {worse}" for better, worse in sorted(detected))
+        elif claimed:
+            shown = ", ".join(f"{better} over {worse}" for better, worse in sorted(claimed))
             yield f"{criterion}: no complete order of the systems is shown; detected: {shown}"
         else:
             yield f"{criterion}: no order of the systems is shown"
@@ -151,8 +146,9 @@ def material(analysis: Analysis) -> list[str]:
         else "Without a plan: all results are exploratory.",
         *_units(analysis),
         "Two questions. These judges: would they prefer a system on other articles, too? Sign-flip test of items, "
-        "two-sided. Judges like these: would others, too? Student's t with items and judges as random, claimed only "
-        "where these judges prefer a system.",
+        "two-sided. Judges like these: would others, too? Student's t with items and judges as random. A preference "
+        "is claimed where both tests detect it; of these judges alone if they are too few for the second, or as "
+        "planned.",
         f"Holm's correction {family}, at {settings.alpha:g}.",
         "Intervals of verdicts are simultaneous within such a family and agree with the tests; others have 95% each.",
         f"Exclusion rule, {'of the plan' if planned else 'not of a plan'}: {settings.rules.in_words()}.",

@@ -29,31 +29,31 @@ MARKED = "Bold: the 95% interval of this cell alone excludes 50%."
 
 
 def verdict_table(analysis: Analysis) -> Table:
-    """One row a criterion and pair: what these judges prefer, and what judges like them would."""
+    """One row a criterion and pair: what is claimed, and the tests of these judges and of judges like them."""
     alpha = analysis.settings.alpha
     rows = []
     for outcome in analysis.outcomes:
         half, random = outcome.half, outcome.random_judges
         share = number(half.share, outcome.points) if half.items else UNDEFINED
-        these = _verdict_cells(outcome.these, half.p, outcome.preferred(alpha), outcome.points)
-        alike = _verdict_cells(outcome.alike, random.p, outcome.preferred_by_others(alpha), outcome.points)
+        preferred = outcome.preferred(alpha)
+        claim = Cell(preferred or "no difference detected", mark=preferred is not None) if half.items else UNDEFINED
+        these = _tested(outcome.these, half.p, outcome.points)
+        alike = _tested(outcome.alike, random.p, outcome.points)
         counts = f"{half.items:,} / {random.judges:,}", f"{half.first:,} / {half.tied:,} / {half.second:,}"
-        rows.append((outcome.criterion, versus(outcome.pair), share, *these, *alike, *counts))
+        rows.append((outcome.criterion, versus(outcome.pair), share, claim, *these, *alike, *counts))
     second = share_of_the_second({outcome.points for outcome in analysis.outcomes})
-    header = ("criterion", "first / second", second, "these judges prefer", "p (Holm)")
-    others = ("judges like these prefer", "p (Holm)", "items / judges", "votes: first / neither / second")
+    header = ("criterion", "first / second", second, "preferred", "these judges", "p (Holm)")
+    others = ("judges like these", "p (Holm)", "items / judges", "votes: first / neither / second")
     together = "simultaneous" if len(rows) > 1 else f"{1 - alpha:.0%}"
-    note = f"Below each answer: the {together} interval of the {second.replace(', %', ', in percent')}."
+    note = f"These judges, judges like these: the {together} interval of the {second.replace(', %', ', in percent')}."
     return text_table("Verdict", (*header, *others), rows, [note])
 
 
-def _verdict_cells(verdict: Verdict, p: float, preferred: str | None, points: float) -> tuple[Cell, Cell]:
-    """The answer to one question with its interval, and p after Holm's correction and before it."""
+def _tested(verdict: Verdict, p: float, points: float) -> tuple[Cell, Cell]:
+    """The interval that answers one question, and p after Holm's correction and before it."""
     if math.isnan(p):
         return Cell("no test"), Cell(UNDEFINED)
-    span = _range(verdict.low, verdict.high, points)
-    answer = Cell(preferred or "no difference detected", span, preferred is not None)
-    return answer, Cell(p_text(verdict.p_holm), f"raw {p_text(p)}")
+    return Cell(_range(verdict.low, verdict.high, points)), Cell(p_text(verdict.p_holm), f"raw {p_text(p)}")
 
 
 def sensitivity_table(analysis: Analysis) -> Table:

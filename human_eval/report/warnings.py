@@ -12,6 +12,7 @@ from human_eval.report.amounts import amount
 from human_eval.report.findings import CLEAR, between, percent, verdict
 from human_eval.statistics.analysis import Analysis, Outcome
 from human_eval.statistics.audit import copies, on_the_left, own_shares
+from human_eval.statistics.metrics import Lead
 from human_eval.statistics.preference import Preference, least_p
 from rlsum.evaluation.statistics import holm
 from rlsum.pages.table import p_words
@@ -71,7 +72,7 @@ def _careless(analysis: Analysis) -> Iterable[str]:
 def _changed_by_exclusion(analysis: Analysis) -> Iterable[str]:
     alpha = analysis.settings.alpha
     for kept, everyone in zip(analysis.outcomes, analysis.everyone, strict=False):
-        if kept.preferred(alpha) != everyone.preferred(alpha):
+        if _told(kept, alpha) != _told(everyone, alpha):
             yield f"without exclusions: {verdict(everyone, alpha)}"
 
 
@@ -82,8 +83,13 @@ def _unchecked(analysis: Analysis) -> Iterable[str]:
         them = "them" if len(analysis.unchecked) > 1 else "this judge"
         yield f"{names} answered fewer than {counted(least, 'check')}, so the rule could not leave {them} out"
     for row, without in zip(analysis.outcomes, analysis.without.get("", ()), strict=False):
-        if row.preferred(analysis.settings.alpha) != without.preferred(analysis.settings.alpha):
+        if _told(row, analysis.settings.alpha) != _told(without, analysis.settings.alpha):
             yield f"without them: {verdict(without, analysis.settings.alpha)}"
+
+
+def _told(outcome: Outcome, alpha: float) -> tuple[str | None, str | None]:
+    """What these judges prefer, and what is claimed."""
+    return outcome.leaning(alpha), outcome.preferred(alpha)
 
 
 def _copies(analysis: Analysis) -> Iterable[str]:
@@ -95,7 +101,7 @@ def _copies(analysis: Analysis) -> Iterable[str]:
 def _single_judges(analysis: Analysis) -> Iterable[str]:
     """Verdicts that vanish without one judge."""
     for outcome in analysis.outcomes:
-        if (names := analysis.depends_on(outcome)) and outcome.preferred(analysis.settings.alpha):
+        if names := analysis.depends_on(outcome):
             alone = names[0] if len(names) == 1 else f"any one of {', '.join(names)}"
             yield f"{_name(outcome)}: the preference is not shown without {alone}"
 
@@ -121,13 +127,13 @@ def _judges(analysis: Analysis) -> Iterable[str]:
     reasons = dict.fromkeys(row.random_judges.reason for row in analysis.outcomes if row.half.items)
     yield from (f"the verdicts are about these judges, not about people in general: {why}" for why in reasons if why)
     for outcome in analysis.outcomes:
-        preferred = outcome.preferred(alpha)
+        preferred = outcome.leaning(alpha)
         if preferred is None:
             continue
         if not math.isnan(outcome.alike.p_holm) and outcome.preferred_by_others(alpha) is None:
             yield (
-                f"{_name(outcome)}: {preferred} is preferred by these judges; that others like them prefer it, too, is "
-                "not shown"
+                f"{_name(outcome)}: these judges lean to {preferred}, which their own tastes may explain: that "
+                "others like them prefer it, too, is not shown"
             )
         shares, points = own_shares(analysis.kept, outcome.criterion, outcome.pair), outcome.points
         for_preferred = {judge: share if preferred == outcome.pair[1] else 1 - share for judge, share in shares.items()}
@@ -162,33 +168,34 @@ def _ties(analysis: Analysis) -> Iterable[str]:
 
 
 def _effects(analysis: Analysis) -> Iterable[str]:
-    order, length = (_clear(effects, analysis) for effects in (analysis.order, analysis.length))
-    for criterion, effect in order:
+    order, length, leads = clear_effects(analysis.order, analysis.length, analysis.leads)
+    for criterion in order:
+        effect = analysis.order[criterion]
         yield (
             f"{criterion}: the {analysis.votes.earlier} got {percent(effect.share)} of the votes ({between(effect)}); "
             f"{_sides(analysis, criterion, effect)}"
         )
-    for criterion, effect in length:
+    for criterion in length:
+        effect = analysis.length[criterion]
         if effect.share > 0.5:
             yield (
                 f"{criterion}: the longer text got {percent(effect.share)} of these judges' votes ({between(effect)}); "
                 "a preference may be one for length"
             )
-    leads = analysis.leads
-    for (criterion, lead), p in zip(leads.items(), holm([lead.p for lead in leads.values()]), strict=True):
-        if p <= CLEAR and lead.lead > 0:
+    for criterion in leads:
+        if (points := 100 * analysis.leads[criterion].lead) > 0:
             yield (
                 f"{criterion}: length alone predicts what the other judges choose better than a judge does, by "
-                f"{100 * lead.lead:.1f} points of accuracy ({p_words(float(p))} after Holm)"
+                f"{points:.1f} points of accuracy"
             )
 
 
-def _clear(effects: Mapping[str, Preference], analysis: Analysis) -> Iterable[tuple[str, Preference]]:
-    """Those of side, or of length, that differ from none, after Holm's correction over both and all criteria."""
-    both = [(effect, effect.p) for of in (analysis.order, analysis.length) for effect in of.values()]
-    p_holm = dict(zip((id(effect) for effect, _ in both), holm([p for _, p in both]), strict=True))
-    adjusted = [p_holm[id(effect)] for effect in effects.values()]
-    return [row for row, p in zip(effects.items(), adjusted, strict=True) if p <= CLEAR]
+def clear_effects(*effects: Mapping[str, Preference] | Mapping[str, Lead]) -> list[list[str]]:
+    """The criteria on which sides, length, and length as a predictor differ from none, after Holm's correction over
+    all of these ``effects`` and criteria.
+    """
+    p = iter(holm([effect.p for of in effects for effect in of.values()]))
+    return [[criterion for criterion in of if next(p) <= CLEAR] for of in effects]
 
 
 def _sides(analysis: Analysis, criterion: str, effect: Preference) -> str:

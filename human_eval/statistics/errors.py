@@ -97,16 +97,24 @@ def errors(
         for name in names
         for mine in [[row for row in marked if row.system == system]]
     ]
-    differences = [
+    tested = differences(marked, categories, pairs, voted)
+    return Errors(tuple(rates), tuple(tested), agreement(marked, names[1:], resamples=resamples, seed=seed))
+
+
+def differences(
+    marked: Sequence[MarkedText], categories: Sequence[Category], pairs: Sequence[Pair], voted: Mapping[Pair, float]
+) -> list[ErrorDifference]:
+    """The differences of all ``pairs``, of all errors and of each category, tested after what was ``voted``."""
+    names = [ALL, *(category.id for category in categories)]
+    found = [
         ErrorDifference(pair, name, _difference(marked, pair, _rate(name)), NAN) for name in names for pair in pairs
     ]
     adjusted: list[float] = []
-    for family in (differences[: len(pairs)], differences[len(pairs) :]):
+    for family in (found[: len(pairs)], found[len(pairs) :]):
         before = [voted[pair] for pair in pairs] if not adjusted else adjusted[: len(pairs)]
         own = holm([row.difference.p for row in family])
         adjusted += np.maximum(own, np.resize(before, len(family))).tolist() if family else []
-    tested = tuple(replace(row, p_holm=p) for row, p in zip(differences, adjusted, strict=True))
-    return Errors(tuple(rates), tested, agreement(marked, names[1:], resamples=resamples, seed=seed))
+    return [replace(row, p_holm=p) for row, p in zip(found, adjusted, strict=True)]
 
 
 def estimate(values: dict[tuple[str, str], list[float]]) -> Estimate:

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binomtest
+from scipy.special import bdtr
 
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation import statistics
@@ -69,7 +69,7 @@ def preference(
     first, tied, second = (int((np.sign(given) == side).sum()) for side in (-1, 0, 1))
     half = ties == "half"
     means = item_means(votes if half else np.where(votes == 0, np.nan, votes), items, same if half else 0)
-    naive = float(binomtest(second, first + second).pvalue) if first + second else float("nan")
+    naive = min(1.0, 2 * float(bdtr(min(first, second), first + second, 0.5))) if first + second else float("nan")
     if not len(means):
         nan = float("nan")
         reason = "no votes" if not len(given) else "every vote is a tie"

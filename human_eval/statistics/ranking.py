@@ -56,7 +56,7 @@ def ranked(
     points: float = 0.0,
     *,
     same: Sequence[tuple[Pair, str]] = (),
-    better: Collection[Pair] = (),
+    better: Collection[Pair] | None = None,
     level: float = LEVEL,
 ) -> SystemRanking:
     """Strengths of ``systems`` from votes on one criterion: `scheffe` of graded answers, which have ``points``, else
@@ -64,8 +64,8 @@ def ranked(
 
     Each item counts once for each pair, as the mean of its votes. ``same``: unjudged ties. Intervals are simultaneous
     for all systems, at ``level``, and take items and judges as random. ``better``: (better, worse) system of each
-    detected difference, which limits ranks. The ranking is empty, with a reason, if no chain of comparisons joins all
-    systems, or the model has no fit.
+    detected difference, which limits ranks; the interval of a system in none of them holds 0. The ranking is empty,
+    with a reason, if no chain of comparisons joins all systems, or the model has no fit.
     """
     wins = item_wins(votes, systems, same).sum(0)
     if reason := _refused(wins, systems, points > 0):
@@ -76,9 +76,12 @@ def ranked(
     for index in np.argsort(-fitted, kind="stable"):
         name, value = systems[index], float(fitted[index])
         share = float(np.mean([1 / (1 + np.exp(other - value)) for other in np.delete(fitted, index)]))
-        above, below = (sum(pair[side] == name for pair in set(better)) for side in (1, 0))
-        ends, ranks = (value - halves[index], value + halves[index]), (1 + above, len(systems) - below)
-        rows.append(Strength(name, value, *ends, np.nan if points else share, *ranks))
+        above, below = (sum(pair[side] == name for pair in set(better or ())) for side in (1, 0))
+        low, high = value - halves[index], value + halves[index]
+        if better is not None and not above + below:
+            low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
+        ranks = 1 + above, len(systems) - below
+        rows.append(Strength(name, value, float(low), float(high), np.nan if points else share, *ranks))
     return SystemRanking(tuple(rows), reason, points)
 
 

@@ -1,10 +1,13 @@
-"""How often a card of equal systems carries a claim: each kind of claim, and all of a card together.
+"""How often the card of equal systems carries a claim, all comparisons and criteria together.
 
     OMP_NUM_THREADS=1 PYTHONPATH=scripts python -m calibration.claims
 
 Prints a Markdown table, in % of simulated studies, at a nominal 5%: no system is better than another, but judges may
-have preferences of their own, or one of them always prefers the first system. A claim about these judges that vanishes
-without one judge is told as such on the card and does not count. *Strengths*: an interval of a ranking excludes 0.
+have preferences of their own, which may cancel among the judges of a study, or one always prefers the first system. All
+criteria and pairs are one family, as without `--primary`. A preference that vanishes without one judge is told as such
+on the card and does not count. *These judges lean*: their test alone, of which a claim is made only with fewer than
+five judges. Marked errors, kinds of errors, the order of systems and strengths are claimed only of pairs in which a
+preference is. *Side or length*: a warning of either.
 """
 
 from __future__ import annotations
@@ -17,130 +20,100 @@ import numpy as np
 from numpy.random import Generator
 
 from calibration.preference import print_table
-from human_eval.answers import KINDS, LETTERS
-from human_eval.marks import CATEGORIES, Mark
-from human_eval.statistics.analysis import AnalysisSettings, decides, outcomes
-from human_eval.statistics.errors import errors
-from human_eval.statistics.ranking import ranked
-from human_eval.statistics.votes import MarkedText, Vote, Votes
+from human_eval.planning.simulation import FLIPS, claimed, layout_of, sign_flip_p
+from human_eval.report.findings import CLEAR
+from human_eval.statistics.votes import Floats
 from human_eval.study import ERRORS
+from rlsum.evaluation.rows import Ints
 
-ALPHA, EACH = 0.05, 3  # judges of an item
+ALPHA, EACH, BLOCK = 0.05, 3, 50  # level, judges of an item, studies with the same judges of each item
 SYSTEMS = {"pair": 2, "strength": 2, "likert-5": 3, "best-worst": 4, "ranking": 3, ERRORS: 2}
-CRITERIA = ("coherence", "focus", "overall")
-CROWDS = ("alike", "own preferences", "one dominant")
-CLAIMS = ("these judges", "judges like these", "errors", "strengths")
+CRITERIA = 3
+CROWDS = ("alike", "own preferences", "own, which cancel", "one dominant")
+CLAIMS = ("these judges lean", "a preference", "side or length", "a preference, side or length")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--studies", type=int, default=400)
+    parser.add_argument("--studies", type=int, default=2_000)
     parser.add_argument("--items", type=int, default=30)
-    parser.add_argument("--judges", type=int, nargs="+", default=[5, 10, 15])
+    parser.add_argument("--judges", type=int, nargs="+", default=[3, 5, 10, 15])
     parser.add_argument("--kinds", nargs="+", default=list(SYSTEMS))
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    print_table(("answers", "judges", "crowd", *CLAIMS, "all but strengths"), rows(options))
+    print_table(("answers", "judges", "crowd", *CLAIMS), rows(options))
 
 
 def rows(options: argparse.Namespace) -> Iterator[list[str]]:
-    settings = AnalysisSettings(resamples=499)
     for kind, judges, crowd in product(options.kinds, options.judges, CROWDS):
-        generator, counts = np.random.default_rng(options.seed), np.zeros(len(CLAIMS) + 1)
-        for _ in range(options.studies):
-            made = claims(study(kind, options.items, judges, crowd, generator), settings)
-            counts += [*(name in made for name in CLAIMS), bool(made - {"strengths"})]
-        yield [kind, str(judges), crowd, *(f"{100 * count / options.studies:.1f}" for count in counts)]
+        generator, counts = np.random.default_rng(options.seed), np.zeros(len(CLAIMS))
+        for _ in range(options.studies // BLOCK):
+            chosen = [generator.choice(judges, EACH, replace=False) for _ in range(options.items)]
+            counts += claims(kind, np.array(chosen), judges, crowd, generator).sum(1)
+        yield [
+            kind,
+            str(judges),
+            crowd,
+            *(f"{100 * count / (options.studies // BLOCK * BLOCK):.1f}" for count in counts),
+        ]
 
 
-def claims(votes: Votes, settings: AnalysisSettings) -> set[str]:
-    """The claims of a card that no judge alone decides."""
-    found = outcomes(votes, settings)
-    kept = [row.preferred(ALPHA) for row in found]
-    for judge in votes.judges if any(kept) else ():
-        without = outcomes(votes.without([judge]), settings)
-        rows = zip(kept, found, without, strict=True)
-        kept = [None if decides(row, other, ALPHA) else one for one, row, other in rows]
-    others = [row.preferred_by_others(ALPHA) for row, one in zip(found, kept, strict=True) if one]
-    made = {"these judges"} if any(kept) else set()
-    made |= {"judges like these"} if any(others) else set()
-    if votes.categories:
-        voted = {row.pair: row.p_holm if one else 1.0 for row, one in zip(found, kept, strict=True)}
-        differences = errors(votes.marked, votes.categories, votes.pairs, voted=voted, resamples=1).differences
-        made |= {"errors"} if any(row.p_holm <= ALPHA for row in differences) else set()
-    level = 1 - ALPHA / len(votes.criteria)
-    rankings = [
-        ranked(votes.of(name), votes.systems, votes.kind(name).points, level=level)
-        for name in votes.criteria
-        if len(votes.systems) > 2
-    ]
-    strengths = [row for ranking in rankings for row in ranking.systems]
-    return made | ({"strengths"} if any(row.low > 0 or row.high < 0 for row in strengths) else set())
+def claims(kind: str, assigned: Ints, judges: int, crowd: str, generator: Generator) -> np.ndarray:
+    """Which of the `CLAIMS` the card of each study carries (claims, studies)."""
+    votes = drawn(kind, assigned, judges, crowd, generator)
+    alike = not layout_of(assigned).refused
+    found = claimed(votes, assigned, alike=alike, alpha=ALPHA, generator=generator)
+    effects = np.stack([chosen(votes, generator), chosen(votes, generator, per_text=True)])
+    side = effects.min((0, 1)) * effects[:, :, 0].size <= CLEAR  # Holm's first step, over both and all criteria
+    preferred = found.preferred.any(0)
+    return np.stack([found.leaning.any(0), preferred, side, side | preferred])
 
 
-def study(kind: str, items: int, judges: int, crowd: str, generator: Generator) -> Votes:
-    """The votes of a study, each item by `EACH` of the ``judges``."""
-    systems = SYSTEMS[kind]
-    names = tuple(LETTERS[:systems].lower())
-    criteria = (ERRORS,) if kind == ERRORS else CRITERIA
-    own = generator.normal(0, 0.4 if crowd == "own preferences" else 0, (judges, systems))
+def drawn(kind: str, assigned: Ints, judges: int, crowd: str, generator: Generator) -> Floats:
+    """Votes (comparisons, studies, items, judges of each), pairs of the first criterion first."""
+    systems, criteria = SYSTEMS[kind], 1 if kind == ERRORS else CRITERIA
+    own = generator.normal(0, 0.4 if crowd.startswith("own") else 0, (BLOCK, judges, systems))
+    if crowd == "own, which cancel":
+        own -= own[:, assigned].mean((1, 2))[:, None]
     if crowd == "one dominant":
-        own[0, 0] = 10
-    found: list[Vote] = []
-    marked: list[MarkedText] = []
-    for item in range(items):
-        text = generator.normal(0, 0.5, systems)
-        for judge in generator.choice(judges, EACH, replace=False):
-            shared = text + own[judge] + generator.normal(0, 0.5, systems)
-            for criterion in criteria:
-                worth = shared + generator.normal(size=systems)
-                if kind == ERRORS:
-                    numbers = generator.poisson(np.exp(0.5 - 0.7 * np.clip(worth, -3, 3)))
-                    marked += summaries(item, judge, names, numbers, generator)
-                    preference = {(0, 1): float(np.sign(numbers[0] - numbers[1]))}
-                else:
-                    answer = answered(kind, worth)
-                    sides = combinations(range(systems), 2)
-                    preference = {pair: KINDS[kind].vote(answer, systems, *pair) for pair in sides}
-                found += [
-                    Vote(
-                        criterion, (names[i], names[j]), str(item), str(item), f"j{judge}", f"{item}-{judge}", value, 0
-                    )
-                    for (i, j), value in preference.items()
-                ]
-    kinds = {} if kind == ERRORS else dict.fromkeys(criteria, KINDS[kind])
-    categories = CATEGORIES if kind == ERRORS else ()
-    pairs = tuple(combinations(names, 2))
-    return Votes("", criteria, pairs, tuple(found), kinds=kinds, marked=tuple(marked), categories=categories)
+        own[:, 0, 0] = 10
+    shape = (BLOCK, *assigned.shape, systems)
+    shared = own[:, assigned] + generator.normal(0, 0.5, (BLOCK, len(assigned), 1, systems))
+    shared = shared + generator.normal(0, 0.5, shape)
+    votes = []
+    for _ in range(criteria):
+        scores = scored(kind, shared + generator.normal(size=shape), generator)
+        gaps = (scores[..., second] - scores[..., first] for first, second in combinations(range(systems), 2))
+        votes += [voted(kind, gap) for gap in gaps]
+    return np.stack(votes)
 
 
-def answered(kind: str, worth: np.ndarray) -> str:
-    """What a judge answers to whom texts are ``worth`` so much."""
-    if kind == "pair":
-        return "none" if abs(worth[1] - worth[0]) < 0.4 else ("left", "right")[int(worth[1] > worth[0])]
-    if kind == "strength":
-        side = "right" if worth[1] > worth[0] else "left"
-        size = abs(worth[1] - worth[0])
-        return "none" if size < 0.4 else side if size < 1.5 else f"much-{side}"
+def scored(kind: str, worth: Floats, generator: Generator) -> Floats:
+    """What texts (..., systems) get that are worth so much to a judge."""
     if kind == "likert-5":
-        return " ".join(str(int(np.clip(np.round(3 + value), 1, 5))) for value in worth)
+        return np.clip(np.round(3 + worth), 1, 5)
     if kind == "best-worst":
-        return f"{LETTERS[worth.argmax()]} {LETTERS[worth.argmin()]}"
-    return " ".join(str(1 + int((worth > value).sum())) for value in worth)
+        places = np.arange(worth.shape[-1])
+        return (places == worth.argmax(-1)[..., None]) * 1.0 - (places == worth.argmin(-1)[..., None])
+    if kind == ERRORS:
+        return -generator.poisson(np.exp(0.5 - 0.7 * np.clip(worth, -3, 3)))
+    return worth
 
 
-def summaries(
-    item: int, judge: int, names: tuple[str, ...], numbers: np.ndarray, generator: Generator
-) -> list[MarkedText]:
-    """Summaries of 20 words with so many marked errors of random kinds."""
-    text = " ".join(["word"] * 20)
-    return [
-        MarkedText(
-            str(item), f"j{judge}", f"{item}-{judge}", name, text,
-            tuple(Mark(place, 5 * n, 5 * n + 4, CATEGORIES[generator.integers(4)].id) for n in range(min(20, number))),
-        )
-        for place, (name, number) in enumerate(zip(names, numbers, strict=True))
-    ]  # fmt: skip
+def voted(kind: str, gap: Floats) -> Floats:
+    """Votes in [-1, 1] of judges to whom the second text is worth so much more."""
+    if kind in ("pair", "strength"):
+        return np.sign(gap) * (abs(gap) >= 0.4) * (1.0 if kind == "pair" else np.where(abs(gap) < 1.5, 0.5, 1.0))
+    return gap / {"likert-5": 4, "best-worst": 2}[kind] if kind in ("likert-5", "best-worst") else np.sign(gap)
+
+
+def chosen(votes: Floats, generator: Generator, per_text: bool = False) -> Floats:
+    """P (criteria, studies) of the votes for one side, which is drawn for each vote, or ``per_text`` of each pair."""
+    comparisons, studies, items, judges = votes.shape
+    sides = generator.choice((-1, 1), (comparisons, studies, items, 1 if per_text else judges))
+    criteria = CRITERIA if comparisons % CRITERIA == 0 else 1
+    means = (votes * sides).mean(3).reshape(criteria, -1, studies, items).mean(1)
+    return np.stack([sign_flip_p(rows, FLIPS, generator) for rows in means])
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def test_judges_who_differ_ask_for_more_items_and_more_people_for_fewer():
     large, small = (plan(PlannedDesign(booklet=size), differing, draws=300).design for size in (30, 10))
     assert large.items > small.items
     assert large.people(large.items, 3) < small.people(small.items, 3)
-    these = plan(PlannedDesign(about="these judges"), differing, draws=300).design
+    these = plan(PlannedDesign(about="these judges", booklet=10), differing, draws=300).design
     assert these.items < small.items  # their spread is no matter then
     assert plan(PlannedDesign(items=20), differing, draws=100).power == 0  # three people, no test
 

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from votes import study_of, votes_of
 
-from human_eval.planning.simulation import Assumptions, draw_votes, rejections, sign_flip_p
+from human_eval.planning.simulation import Assumptions, claimed, draw_votes, rejections, sign_flip_p
+from human_eval.statistics.analysis import AnalysisSettings, analyse
 from human_eval.statistics.preference import preference
 
 
@@ -46,3 +48,28 @@ def test_the_test_keeps_its_level(correlation):
 )
 def test_at_any_size_no_more_than_6_percent(items, judges, ties):
     assert rejections(Assumptions(0.5, ties, 0.3), items, judges, draws=6_000) <= 0.06
+
+
+@pytest.mark.parametrize("people", [4, 6])
+def test_what_is_claimed_is_what_a_card_claims(people):
+    """Three comparisons, of which one rests on one judge, as Holm's correction and each judge in turn have it."""
+    generator = np.random.default_rng(0)
+    assigned = np.array([generator.choice(people, 3, replace=False) for _ in range(24)])
+    votes = generator.choice([-1.0, 0.0, 1.0, 1.0], (3, 12, 24, 3))
+    votes[1, :, assigned == 0] = 1.0
+    votes[2] *= generator.choice([-1, 1], votes.shape[1:])
+    found = claimed(votes, assigned, alike=people > 4, alpha=0.05, generator=generator)
+    leaning, preferred, names = [], [], ("x", "y", "z")
+    for study in votes.swapaxes(0, 1):
+        rows = []
+        for name, given in zip(names, study, strict=True):
+            matrix = np.full((24, people), np.nan)
+            np.put_along_axis(matrix, assigned, given, 1)
+            rows += votes_of(matrix, criterion=name)
+        analysis = analyse(study_of(rows), AnalysisSettings(resamples=1_999))
+        sure = [not analysis.depends_on(row) for row in analysis.outcomes]
+        leaning.append([bool(row.leaning()) and one for row, one in zip(analysis.outcomes, sure, strict=True)])
+        preferred.append([bool(row.preferred()) and one for row, one in zip(analysis.outcomes, sure, strict=True)])
+    assert (leaning == found.leaning.T).mean() > 0.97  # but for the random flips
+    assert (preferred == found.preferred.T).mean() > 0.97
+    assert 0 < np.mean(preferred) <= np.mean(leaning) < 1

@@ -8,7 +8,7 @@ from votes import study_of, votes_of
 from human_eval.planning.simulation import Assumptions, draw_votes
 from human_eval.report.findings import findings, headline, verdict
 from human_eval.report.warnings import warnings
-from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.analysis import THESE, AnalysisSettings, Planned, analyse
 from human_eval.statistics.votes import CheckResult
 from rlsum.errors import UserError
 from rlsum.evaluation.statistics import holm
@@ -78,7 +78,7 @@ def test_a_verdict_that_one_judge_decides_is_told_with_the_name():
     tosses[:, 0] = -1
     found = analyse(study_of(votes_of(tosses)), FAST)
     (outcome,) = found.outcomes
-    assert outcome.preferred() == "a"
+    assert (outcome.leaning(), outcome.preferred()) == ("a", None)
     assert found.depends_on(outcome) == ["judge0"]
     assert headline(found).startswith("a is not reliably preferred to b: without judge0 no preference is shown (")
     assert "overall, a and b: the preference is not shown without judge0" in warnings(found)
@@ -149,9 +149,13 @@ def test_a_verdict_of_three_judges_is_not_one_of_people():
 
 def test_judges_who_differ_much_decide_for_themselves_alone():
     found = analyse(study_of(leaning([0.9, 0.85, 0.8, 0.5, 0.45, 0.3])), FAST)
-    assert found.outcomes[0].preferred() == "b"
-    assert found.outcomes[0].preferred_by_others() is None
+    assert (found.outcomes[0].leaning(), found.outcomes[0].preferred()) == ("b", None)
+    assert "no difference claimed between a and b (b has 59.2%, " in findings(found)[0]
     assert any("that others like them prefer it, too, is not shown" in each for each in warnings(found))
+    wide = analyse(study_of(leaning([0.95, 0.95, 0.95, 0.9, 0.2, 0.25])), FAST)
+    assert headline(wide).startswith("no preference for b or a is shown beyond what 6 judges may have of their own (b ")
+    asked = replace(FAST, planned=Planned(60, 6, 1, 6, THESE))
+    assert analyse(found.votes, asked).outcomes[0].preferred() == "b"  # the question of the plan
     united = analyse(study_of(leaning([0.7] * 6)), FAST)
     assert united.outcomes[0].preferred_by_others() == "b"
     assert "judges like these prefer b, too (" in findings(united)[0]
@@ -167,7 +171,7 @@ def test_an_interval_never_contradicts_its_decision(seed):
         votes = leaning([share] * 6, items=40, seed=10 * seed + number)
         rows += [replace(row, criterion=f"c{number}") for row in votes]
     for outcome in analyse(study_of(rows), replace(FAST, resamples=2_000)).outcomes:
-        for verdict_of, found in ((outcome.these, outcome.preferred()), (outcome.alike, outcome.preferred_by_others())):
+        for verdict_of, found in ((outcome.these, outcome.leaning()), (outcome.alike, outcome.preferred_by_others())):
             one_sided = verdict_of.low >= 0.5 or verdict_of.high <= 0.5
             assert one_sided == (found is not None)
 
