@@ -90,11 +90,14 @@ def import_judgments(
 ) -> None:
     """Analyse judgments that people made elsewhere, such as public data, as `analyse` does those of a study.
 
-    Each judge who scored two texts of an input prefers the one with the higher score. Judges must be named.
+    Each judge who scored two texts of an input prefers the one with the higher score. Judges must be named. Errors that
+    judges marked are analysed, too.
 
     **Examples**
 
     rlsum human-eval import-judgments zhang2023:zhang2023_pairwise.json.gz -o verdict --primary overall
+
+    rlsum human-eval import-judgments squality:squality/ -o verdict --primary overall
     """
     from human_eval.report.card import FILES
     from human_eval.statistics.analysis import AnalysisSettings, analyse

@@ -1,4 +1,7 @@
-"""Existing judgments, such as public data, as votes: each judge of two texts of an input preferred the higher score."""
+"""Existing judgments, such as public data, as votes: each judge of two texts of an input preferred the higher score.
+
+Where judges marked errors, the text with fewer of them is preferred in these.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,14 @@ from itertools import combinations
 
 import numpy as np
 
-from human_eval.marks import length
-from human_eval.statistics.votes import Vote, Votes
-from human_eval.study import Pair
+from human_eval.marks import Category, Mark, length
+from human_eval.statistics.votes import MarkedText, Vote, Votes
+from human_eval.study import ERRORS, Pair
 from rlsum.errors import UserError
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
+
+MARKED = Category("marked", "Marked as an error")
 
 
 def votes_of(judgments: Judgments) -> Votes:
@@ -30,18 +35,44 @@ def votes_of(judgments: Judgments) -> Votes:
         raise UserError(
             f"{judgments.name}: no judge, by name, scored two texts of an input; give raw_scores and judges"
         )
-    pairs = dict.fromkeys(sorted({vote.pair for vote in rows}))
-    return Votes(judgments.name, tuple(dict.fromkeys(vote.criterion for vote in rows)), tuple(pairs), tuple(rows))
+    pairs, criteria = sorted({vote.pair for vote in rows}), dict.fromkeys(vote.criterion for vote in rows)
+    marked = tuple(text for row in judgments.rows for text in _marked(row))
+    categories = (MARKED,) if marked else ()
+    notes = tuple(f"{count:,} {reason} left out" for reason, count in judgments.left_out.items())
+    asked = judgments.name, tuple(criteria), tuple(pairs), tuple(rows)
+    return Votes(*asked, notes=notes, marked=marked, categories=categories)
 
 
 def _votes(first: Judgment, second: Judgment) -> Iterator[Vote]:
     pair: Pair = (first.system, second.system)
-    item, name = first.source or first.id, "/".join(filter(None, (first.group, first.id)))
+    item, name = _item(first), _name(first)
     longer = int(np.sign(length(second.candidate) - length(first.candidate)))
-    for criterion in first.raw_scores.keys() & second.raw_scores.keys():
-        seconds = dict(zip(second.judges, second.raw_scores[criterion], strict=True))
-        for judge, score in zip(first.judges, first.raw_scores[criterion], strict=True):
+    given, others = _scores(first), _scores(second)
+    for criterion in (name for name in given if name in others):
+        seconds = dict(zip(second.judges, others[criterion], strict=True))
+        for judge, score in zip(first.judges, given[criterion], strict=True):
             other = seconds.get(judge)
             if score is not None and other is not None:
                 preference = float(np.sign(other - score))
                 yield Vote(criterion, pair, item, name, judge, f"{name}/{judge}", preference, longer)
+
+
+def _scores(row: Judgment) -> dict[str, tuple[float | None, ...]]:
+    """Criterion -> the score of each judge; of marked errors, minus their number."""
+    marks = {ERRORS: tuple(-float(len(marks)) for marks in row.marks)} if row.marks else {}
+    return {**row.raw_scores, **marks}
+
+
+def _marked(row: Judgment) -> Iterator[MarkedText]:
+    for judge, marks in zip(row.judges, row.marks, strict=True) if row.marks else ():
+        errors = tuple(Mark(0, start, end, MARKED.id) for start, end in marks)
+        yield MarkedText(_item(row), judge, f"{_name(row)}/{judge}", row.system, row.candidate, errors)
+
+
+def _item(row: Judgment) -> str:
+    return row.source or row.id
+
+
+def _name(row: Judgment) -> str:
+    """An input, as it is called in tasks."""
+    return "/".join(filter(None, (row.group, row.id)))

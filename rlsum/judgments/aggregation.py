@@ -13,7 +13,7 @@ from rlsum.judgments.records import Judgment
 
 Rating = tuple[str | None, str, float | None]  # who (None: unnamed), of which score, and what; None: no rating
 Located = tuple[str, Judgment]  # file and line, and what is there
-SAME = ("candidate", "references", "source", "columns")  # of one text, whoever judges it
+SAME = ("candidate", "references", "source", "columns", "marks")  # of one text, whoever judges it
 
 
 def ratings(score: str, value: Any, judge: Any, label: str) -> Iterator[Rating]:

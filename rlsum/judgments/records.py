@@ -1,8 +1,9 @@
 """``Judgment``, the human scores of one text, and the JSONL of judgments that every command reads.
 
 A line is ``{"id", "system", "candidate", "references": [...], "source", "group", "scores": {"overall": 0.5},
-"raw_scores": {"overall": [0.25, 0.75]}, "judges": ["ann", "bo"]}``. The fields after the references are optional, and a
-score may be null. An unknown field is an error, because a misspelt one would be lost silently.
+"raw_scores": {"overall": [0.25, 0.75]}, "judges": ["ann", "bo"], "marks": [[[12, 20]], []]}``. The fields after the
+references are optional, and a score may be null. An unknown field is an error, because a misspelt one would be lost
+silently.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from rlsum.readers import Read, identity
 from rlsum.records import RecordTexts, reference_fields
 
 NEEDED = ("id", "system", "candidate", "references")
-OPTIONAL = ("source", "group", "scores", "raw_scores", "judges")
+OPTIONAL = ("source", "group", "scores", "raw_scores", "judges", "marks")
 FIELDS = (*NEEDED, *OPTIONAL)
 KNOWN = (*FIELDS, "reference", "undefined")  # of every record of outputs, too
 LARGEST = 1e60  # the fourth powers of much larger scores are infinite
@@ -36,7 +37,9 @@ class Judgment:
     ``group``: a language pair or topic; correlations may be taken within groups and averaged. "" is a group, too.
     ``scores``: name -> score, None if missing. ``raw_scores``: name -> the score of each judge, None if that judge gave
     none. ``judges`` names the judges in that order; if it is empty they are anonymous, and the same position in two
-    rows may be different people. ``columns``: other fields of the data, for rewards that read them.
+    rows may be different people. ``marks``: for each judge, the errors that this judge marked in the candidate: the
+    first character, from 0, and the one after the last. ``columns``: other fields of the data, for rewards that read
+    them.
     """
 
     id: str
@@ -48,6 +51,7 @@ class Judgment:
     scores: Mapping[str, FiniteFloat | None] = field(default_factory=dict)
     raw_scores: Mapping[str, tuple[FiniteFloat | None, ...]] = field(default_factory=dict)
     judges: tuple[str, ...] = ()
+    marks: tuple[tuple[tuple[int, int], ...], ...] = ()
     columns: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -87,6 +91,12 @@ def parse(row: Read, columns: Collection[str] = (), texts: RecordTexts | None = 
         if judgment.judges and len(values) != len(judgment.judges):
             counts = f"{len(values)} scores of {len(judgment.judges)} judges"
             raise RecordError(f"{where}: raw_scores.{name}: {counts}; give one per judge, null if missing")
+    if judgment.marks and len(judgment.marks) != len(judgment.judges):
+        counts = f"marks of {len(judgment.marks)} judges, and {len(judgment.judges)} names"
+        raise RecordError(f"{where}: {counts}; give a list of marks per judge, [] if there are none")
+    for start, end in chain.from_iterable(judgment.marks):
+        if not 0 <= start < end <= len(judgment.candidate):
+            raise RecordError(f"{where}: marks: {start} to {end} is no part of a text of {len(judgment.candidate)}")
     if "" in (*judgment.scores, *judgment.raw_scores):
         raise RecordError(f"{where}: a score has an empty name")
     return replace(judgment, columns=further)

@@ -36,6 +36,7 @@ KEYS = {
     "tldr": ("summaries", "choice", "policy"),
     "zhang2023": ("writer_id", "writer_summary"),
     "realsumm": ("systems", "litepyramid_recall"),
+    "squality": ("story", "reviews"),
 }
 FOLDERS = {"frank": "human_annotations.json", "realsumm": "abs.pkl"}
 BEGINNING = 2**20  # bytes

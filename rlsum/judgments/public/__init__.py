@@ -10,6 +10,7 @@ READERS = {
     "sts": "rlsum.judgments.public.sts:sts",
     "wmt-da": "rlsum.judgments.public.wmt:wmt_da",
     "zhang2023": "rlsum.judgments.public.pairwise:zhang2023",
+    "squality": "rlsum.judgments.public.squality:squality",
     "tldr": "rlsum.judgments.public.pairwise:tldr",
     "summeval": "rlsum.judgments.public.summaries:summeval",
     "frank": "rlsum.judgments.public.summaries:frank",

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from human_eval.statistics.analysis import AnalysisSettings, analyse
@@ -25,6 +27,18 @@ def test_a_judge_prefers_the_text_with_the_higher_score():
     ]
     assert (votes.pairs, votes.criteria) == ((("a", "b"),), ("overall",))
     assert analyse(votes, AnalysisSettings(resamples=50)).outcomes[0].half.items == 2
+
+
+def test_marked_errors_are_a_criterion_and_rates():
+    marks = {"a": (((0, 1), (2, 7)), ((0, 1),)), "b": ((), ((0, 1),))}
+    rows = [replace(judged(name, system, (1.0, 2.0)), marks=marks[system]) for name in "xyz" for system in "ab"]
+    votes = votes_of(Judgments("mine", tuple(rows), {"of nobody": 2}))
+    assert votes.criteria == ("overall", "errors")
+    assert [(row.judge, row.preference) for row in votes.of("errors")] == [("ann", 1), ("bo", 0)] * 3
+    assert votes.notes == ("2 of nobody left out",)
+    analysis = analyse(votes, AnalysisSettings(resamples=50))
+    rates = {row.system: row.rate.value for row in analysis.errors.rates if row.category == "marked"}
+    assert rates == pytest.approx({"a": 100 * 1.5 / 5, "b": 100 * 0.5 / 7})
 
 
 def test_inputs_of_one_source_are_one_item():

@@ -80,6 +80,15 @@ def test_wmt(human):
     assert load(f"wmt-da(joint=split):{human / 'wmt_da'}").rows  # no system was judged on one segment alone and jointly
 
 
+def test_squality(human):
+    found = load(f"squality:{human / 'squality'}")
+    assert (len(found.rows), len({row.source for row in found.rows})) == (300, 20)
+    assert {judge for row in found.rows for judge in row.judges} == {"2", "3", "6", "8"}
+    lost = found.left_out["marked passages that are not in the answer"]
+    assert sum(len(marks) for row in found.rows for marks in row.marks) == 3_142 - lost
+    assert lost < 50
+
+
 def test_zhang(human):
     found = load(f"zhang2023:{human / 'pairwise' / 'zhang2023_pairwise.json.gz'}")
     assert sum(len(each.judges) for each in found.rows if each.system == "writer") == 599

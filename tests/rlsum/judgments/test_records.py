@@ -72,6 +72,8 @@ def test_four_fields_are_enough(tmp_path):
         ({"raw_scores": {"overall": 0.5}}, "raw_scores: overall must be a list, not 0.5"),
         ({"raw_scores": {"overall": ["good"]}}, 'raw_scores: overall: 1 must be a number, not "good"'),
         ({"raw_scores": {"overall": [1, 2]}}, "raw_scores.overall: 2 scores of 3 judges"),
+        ({"marks": [[[0, 1]]]}, "marks of 1 judges, and 3 names"),
+        ({"marks": [[[0, 10**6]], [], []]}, "marks: 0 to 1000000 is no part of a text"),
         ({"references": {"a": "text"}}, "references: not text"),
         ({"references": [1]}, "references: not text"),
         ({"candidate": None}, "candidate must be text, not None"),
