@@ -96,7 +96,7 @@ def scored(kind: str, worth: Floats, generator: Generator) -> Floats:
         places = np.arange(worth.shape[-1])
         return (places == worth.argmax(-1)[..., None]) * 1.0 - (places == worth.argmin(-1)[..., None])
     if kind == ERRORS:
-        return -1.0 * generator.poisson(np.exp(0.5 - 0.7 * np.clip(worth, -3, 3)))
+        return np.asarray(-generator.poisson(np.exp(0.5 - 0.7 * np.clip(worth, -3, 3))), dtype=np.float64)
     return worth
 
 

@@ -21,6 +21,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from html import unescape
 from itertools import pairwise
 from pathlib import Path
@@ -40,19 +41,19 @@ from human_eval.web.judging import PATIENCE
 from rlsum.records import Output
 from rlsum.simulation.stories import stories
 
-ITEMS, JUDGES, BOOKLET = 20, 10, 4
+ITEMS, JUDGES, BOOKLET = 20, 9, 4
 # Kind of person -> number. They come in this order, careful ones once the places that others leave are lent again.
 CROWD = {"leaver": 8, "clicker": 6, "returner": 6, "capitals": 2, "careful": 38}
-LEASE = 0.01  # hours
+LEASE = 0.02  # hours
 
 
 class Person(threading.Thread):
-    """One of the crowd. ``waited``: seconds on the waiting page; ``end``: the heading of the last page."""
+    """One of the crowd. ``waited``: seconds on the waiting page; ``saved``: answers; ``end``: the last heading."""
 
     def __init__(self, number: int, kind: str, link: str) -> None:
         super().__init__(daemon=True)
         self.kind, self.pid = kind, f"{number:024x}"
-        self.random, self.waited, self.end = random.Random(number), 0.0, ""
+        self.random, self.waited, self.saved, self.end = random.Random(number), 0.0, 0, ""
         pid = "ABCDEF" + self.pid[6:] if kind == "capitals" else self.pid
         self.client = Judge(link, self.pid, 0, threading.Event())
         self.path = f"{self.client.address.path}?PROLIFIC_PID={pid}&SESSION_ID=5{self.pid[1:]}&STUDY_ID={'2' * 24}"
@@ -79,7 +80,19 @@ class Person(threading.Thread):
             if number == 3 and self.kind == "returner":
                 time.sleep(5)
             answers = {f"answer-{place}": side for place, side in enumerate(self.sides(page))}
-            self.client.ask("POST", "/item", {"token": token_of(page), "comment": "", **answers})
+            form = {"token": token_of(page), "comment": "", **answers}
+            self.saved += self.client.ask("POST", "/item", form)[0] == 303
+
+    @property
+    def due(self) -> tuple[str, str]:
+        """What the owner should be told to do, and how the reason begins."""
+        if self.kind == "clicker" and "Thank you" not in self.end:
+            return "reject, or pay in part", "failed "
+        if not self.saved:
+            return "nothing", "began, saved nothing"
+        if self.kind == "leaver":
+            return "pay in part", f"{self.saved} saved, then inactive"
+        return "approve", f"{self.saved} saved"
 
     def sides(self, page: str) -> list[str]:
         """What this person answers to what a page shows."""
@@ -122,11 +135,12 @@ def main() -> None:
     owner = Judge(server.admin, "admin", 0, threading.Event())
     owner.cookie = owner.ask("GET", owner.address.path)[1]["set-cookie"].split(";")[0]
     table = list(csv.DictReader(io.StringIO(owner.ask("GET", "/admin/judges.csv")[2])))
+    shown = unescape(owner.ask("GET", "/admin")[2])
     server.stop()
     returned = returns(folder, study)
     rlsum("collect", folder / "study", folder / "study" / "judging.sqlite", *returned, "-o", folder / "judgments.jsonl")
     rlsum("analyse", folder / "study", folder / "judgments.jsonl", "-o", folder / "verdict")
-    report(folder, study, people, table)
+    report(folder, study, people, table, shown)
 
 
 def made(folder: Path) -> Study:
@@ -166,8 +180,11 @@ def rlsum(*arguments: object) -> None:
     subprocess.run([sys.executable, "-m", "rlsum", "human-eval", *map(str, arguments)], check=True)
 
 
-def report(folder: Path, study: Study, people: list[Person], table: list[dict[str, str]]) -> None:
-    """Print what became of everyone, and exit with an error where it is not what it should be."""
+def report(folder: Path, study: Study, people: list[Person], table: list[dict[str, str]], shown: str) -> None:
+    """Print what became of everyone, and exit with an error where it is not what it should be.
+
+    ``table``: the owner's, as CSV; ``shown``: the owner's page.
+    """
     key = read_key(folder / "study" / "key.json")
     results = json.loads((folder / "verdict" / "results.json").read_text(encoding="utf-8"))
     left_out = {row["judge"] for row in results["excluded"]}
@@ -184,13 +201,33 @@ def report(folder: Path, study: Study, people: list[Person], table: list[dict[st
     print(f"{len(wanted)} pairs: {len(counted)} counted, {len(twice)} twice, {len(lacking)} not")
     faults = [f"waited {p.waited:.0f} s" for p in people if p.waited > PATIENCE + 30]
     faults += [f"counted twice: {task}" for task in twice]
+    faults += [f"counted by nobody: {task}" for task in lacking]
+    counting = {row["judge"] for row in pairs} - left_out
     faults += [
-        f"{p.pid} has no place in the table" for p in people if p.kind != "capitals" and f"guest:{p.pid}" not in rows
+        fault
+        for person in people
+        if person.kind != "capitals"
+        for fault in told(person, rows.get(f"guest:{person.pid}", {}), shown, f"guest:{person.pid}" in counting)
     ]
     faults += [f"{p.pid} was not refused" for p in people if p.kind == "capitals" and p.end != "No access"]
     faults += [f"{name} counts" for name in ("emma", "fritz") if any(row["judge"] == name for row in pairs)]
+    faults += [f"{name} does not count" for name in ("dora", "emil") if all(row["judge"] != name for row in pairs)]
+    warned = "\n".join(results["warnings"])
+    faults += [f"{name} is not named on the card" for name in ("emma", "fritz") if name not in warned]
     if faults:
         raise SystemExit("\n".join(faults))
+
+
+def told(person: Person, row: dict[str, str], shown: str, counts: bool) -> Iterator[str]:
+    """What is wrong in the ``row`` of the owner's table on a person whose answers count, or do not."""
+    action, reason = person.due
+    who = f"{person.pid}, {person.kind}"
+    if row.get("to do") != action or not row["why"].startswith(reason):
+        yield f"{who}: {row.get('to do')}: {row.get('why')}; not {action}: {reason}"
+    if row.get("session") != f"5{person.pid[1:]}" or f"session 5{person.pid[1:]}" not in shown:
+        yield f"{who}: no session is told"
+    if counts != (action in ("approve", "pay in part")):
+        yield f"{who}: {'' if counts else 'does not '}count, and the owner reads {action}"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""Draw the pictures of the judging app in the documentation, from studies on simulated stories, and of a verdict card.
+"""Draw the pictures of the judging app in the documentation, from studies on invented news, and of a verdict card.
 
 python scripts/reproduce.py zhang2023 zhang2023_pairwise.json.gz -o zhang2023
 python scripts/studies/screenshots.py --card zhang2023/verdict.html --out docs/pictures
+
+Scripted judges answer at once, so that the times on the admin page are drawn.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import argparse
 import io
 import random
-import re
+import sqlite3
 import sys
 import tempfile
 from dataclasses import replace
@@ -26,7 +28,6 @@ from human_eval.design.outputs import align
 from human_eval.files import write_key, write_study
 from human_eval.study import PracticeTask, Training
 from rlsum.records import Output
-from rlsum.simulation.stories import stories
 
 CARELESS = 1  # a judge whose failed checks show
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
@@ -37,15 +38,11 @@ LINES = {
     "model-4": slice(2, 6),
 }  # None: the reference
 RATED = standard("likert-5", 4)
-ARTICLE = (
-    "A storm that swept the coast on Sunday night took the roofs of three houses in Norhaven and left 400 homes "
-    "without power. Nobody was hurt, mayor Lena Brandt said. The ferry to Skarholm will not run before Wednesday, "
-    "because waves damaged the quay. Schools open as usual. It was the strongest storm since 1998, with gusts of 131 "
-    "kilometres an hour, the weather service said."
-)
-RIGHT = "A storm took the roofs of three houses in Norhaven. Nobody was hurt. The ferry will not run before Wednesday."
-WRONG = "Three people were hurt in a storm in Norhaven, mayor Lena Holm said. The ferry ferry does not run."
-MARKS = (("Not in the article", 0, 3), ("Wrong person", 11, 11), ("Not good English", 14, 15))  # first and last word
+# Articles between empty lines: a summary, then a sentence a line.
+NEWS = [block.splitlines() for block in (Path(__file__).parent / "news.txt").read_text("utf-8").strip().split("\n\n")]
+ARTICLE, RIGHT = " ".join(NEWS[0][1:]), NEWS[0][0]
+WRONG = "Three people were hurt in a storm in Leeds, the fire service said. The ferry ferry does not sail."
+MARKS = (("Not in the article", 0, 3), ("Wrong person", 8, 8), ("Not good English", 14, 15))  # first and last word
 PAIR = PracticeTask(ARTICLE, RIGHT, WRONG, {"overall": ("left",), "focus": ("left", "none")}, "Nobody was hurt.")
 ERRORS = PracticeTask(ARTICLE, RIGHT, WRONG, {"errors": ("B:0-22:hallucinated",)})
 KINDS = {  # picture -> wording and systems
@@ -66,10 +63,11 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as name, browser() as chrome:
         folder = Path(name) / "pairs"
-        systems = write(folder, StudyWording(title="News summaries"), 2, StudyDesign(items=12, judges=4, booklet=12))
+        systems = write(folder, StudyWording(title="News summaries"), 2, StudyDesign(items=8, judges=4, booklet=8))
         with served(folder, free_port(), "--key", folder / "key.json") as server:
             for number, link in enumerate(list(server.judges.values())[:-1]):
                 work(chrome, link, systems, number)
+            draw_times(folder / "judging.sqlite")
             draw(chrome, list(server.judges.values())[-1], server.admin, options.out)
         for kind, (wording, count) in KINDS.items():
             folder = Path(name) / kind
@@ -84,11 +82,10 @@ def main() -> None:
 def write(folder: Path, wording: StudyWording, count: int, design: StudyDesign) -> dict[str, str]:
     """A study of stories and the first ``count`` systems. Returns which system wrote what."""
     outputs = []
-    for story in stories(11, "test", design.items):
-        source, reference = readable(story.article), readable(story.highlights)
+    for number, (reference, *sentences) in enumerate(NEWS[: design.items]):
         for system, lines in list(LINES.items())[:count]:
-            text = reference if lines is None else readable(story.article[lines])
-            outputs.append((system, Output(story.id, source, (reference,), text, system)))
+            text = reference if lines is None else " ".join(sentences[lines])
+            outputs.append((system, Output(f"news-{number}", " ".join(sentences), (reference,), text, system)))
     study, key = build(align(outputs), design, wording, seed=2)
     folder.mkdir()
     write_study(folder, study)
@@ -96,10 +93,13 @@ def write(folder: Path, wording: StudyWording, count: int, design: StudyDesign) 
     return {output.candidate: output.system for _, output in outputs}
 
 
-def readable(sentences: tuple[str, ...]) -> str:
-    """Tokens as a newspaper prints them, in one paragraph."""
-    text = " ".join(sentence[:1].upper() + sentence[1:] for sentence in sentences)
-    return re.sub(r" ([.,;:!?])", r"\1", text)
+def draw_times(database: Path) -> None:
+    """A time that a person needs for each answer."""
+    generator, connection = random.Random(0), sqlite3.connect(database)
+    for (row,) in connection.execute("SELECT rowid FROM answers").fetchall():
+        connection.execute("UPDATE answers SET seconds = ? WHERE rowid = ?", (generator.lognormvariate(4.9, 0.4), row))
+    connection.commit()
+    connection.close()
 
 
 def work(chrome, link: str, systems: dict[str, str], number: int) -> None:
@@ -186,6 +186,7 @@ def draw_kind(chrome, kind: str, links: list[str], out: Path) -> None:
         page = opened(chrome, size, link)
         Judge(page, link, None).begin()
         if kind == "training":
+            take(page, out, f"practice{ending}", whole=size is PHONE)
             for number, side in enumerate(("left", "right", "left", "right")):
                 page.check(f"[name=answer-{number}][value={side}]", force=True)
             with page.expect_navigation():
