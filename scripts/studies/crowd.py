@@ -89,7 +89,7 @@ class Person(threading.Thread):
         if self.kind == "clicker" and "Thank you" not in self.end:
             return "reject, or pay in part", "failed "
         if not self.saved:
-            return "nothing", "began, saved nothing"
+            return "nothing", "began, "
         if self.kind == "leaver":
             return "pay in part", f"{self.saved} saved, then inactive"
         return "approve", f"{self.saved} saved"
@@ -159,14 +159,14 @@ def made(folder: Path) -> Study:
 
 def returns(folder: Path, study: Study) -> list[Path]:
     """The sheets as judges return them: one by dora, the other by emil and under a second name; a third of nobody's."""
-    number = len(study.booklets)
+    number, tasks = len(study.booklets), read_key(folder / "study" / "key.json").tasks
     written = []
     names = ((number, "dora"), (number - 1, "emil"), (number - 1, "emma"), (1, "fritz"))
     for booklet, name in names:
         generator = random.Random(booklet)
         rows = [["task", "judge", *(criterion.id for criterion in study.criteria)]]
         for task in study.booklets[booklet - 1]:
-            side = "none" if task.left == task.right else generator.choice(("left", "right"))
+            side = tasks[task.id].expected or generator.choice(("left", "right"))
             rows.append([task.id, name, *[side] * len(study.criteria)])
         path = folder / f"{name}.csv"
         with path.open("w", newline="") as file:

@@ -129,6 +129,7 @@ def opened(chrome, size: dict[str, int], address: str, dark: bool = False):
     phone = size["width"] < 700
     scheme = "dark" if dark else "light"
     page = chrome.new_context(viewport=size, color_scheme=scheme, is_mobile=phone, has_touch=phone).new_page()
+    page.set_default_timeout(300_000)
     page.goto(address)
     return page
 
