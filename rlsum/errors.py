@@ -24,6 +24,10 @@ class ConfigError(UserError):
     """An invalid configuration; the message lists every fault with its key and the fix."""
 
 
+class TrainingError(UserError):
+    """Training cannot go on; the message gives the reason and the folder with the evidence."""
+
+
 def disk_full(error: BaseException | None) -> bool:
     """Whether an error, or one that it came from, says that there is no room on the disk."""
     seen: set[int] = set()  # a cause may be raised again by what it caused

@@ -12,7 +12,7 @@ import math
 import random
 import shlex
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,13 +23,13 @@ import datasets
 import torch
 from accelerate import Accelerator
 from accelerate.utils import DistributedType
-from torch import Tensor, nn
+from torch import Tensor
 
 from rewards.base import Reward
-from rlsum.config import Config, Training
+from rlsum.config import Config
 from rlsum.data.batch import Batch, BatchPlan
 from rlsum.data.counts import token_counts, training_lengths
-from rlsum.errors import UserError
+from rlsum.errors import TrainingError
 from rlsum.files import write_atomically
 from rlsum.models.summarizer import Model
 from rlsum.records import inputs_of, to_json
@@ -42,6 +42,7 @@ from rlsum.training.log.monitor import SAMPLES, TRAINED, Monitor, peak_memory
 from rlsum.training.log.numbers import FIELDS as FIELDS  # all of them: every module that declares some is loaded
 from rlsum.training.log.numbers import Field, Greatest, Logged, Mean, Numbers, declare
 from rlsum.training.log.numbers import field_of as field_of
+from rlsum.training.optimizers import optimizer_of
 from rlsum.training.parallel import sharding
 from rlsum.training.parallel.launch import slow_precision
 from rlsum.training.parallel.processes import Processes, lost_process_as_error
@@ -54,10 +55,6 @@ declare(
     Field("learning_rate", "learning rate of the updates"),
     Field("skipped_updates", "share of updates whose gradient overflowed (fp16), which are not made"),
 )
-
-
-class TrainingError(UserError):
-    """Training cannot go on; the message gives the reason and the folder with the evidence."""
 
 
 @dataclass
@@ -370,24 +367,3 @@ class Trainer:
             if self.interruption.signal is not None and self.processes.world_size == 1:
                 raise StoppedValidation  # several processes gather their results: they end the validation
             yield self.model.collate(self.valid_rows[by_length[start : start + size]]).to(self.accelerator.device)
-
-
-def optimizer_of(training: Training, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
-    """The optimiser of a run; the trainer sets its rate before each update.
-
-    adam       Kingma and Ba 2015
-    adamw      Loshchilov and Hutter 2019: weights decay by rate * weight_decay
-    adafactor  Shazeer and Stern 2018: no momentum; keeps rows and columns of squared gradients instead of two moments
-               a weight. A tensor moves by the rate times its root mean square (at least 1e-3). The rate is at most
-               1 / sqrt(update)
-
-    Raises TrainingError where all parameters are frozen.
-    """
-    rate, decay, parameters = training.learning_rate, training.weight_decay, list(parameters)
-    if not any(parameter.requires_grad for parameter in parameters):
-        raise TrainingError("no weight of the model is trained: all are frozen")
-    if training.optimizer == "adafactor":
-        return torch.optim.Adafactor(parameters, lr=rate, weight_decay=decay)
-    if training.optimizer == "adamw":
-        return torch.optim.AdamW(parameters, lr=rate, weight_decay=decay, fused=True)
-    return torch.optim.Adam(parameters, lr=rate, fused=True)

@@ -29,3 +29,11 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     seq2seq_runs.furnish(folder)
     return folder
+
+
+@pytest.fixture
+def minimal(tmp_path):
+    """A file of the shortest configuration."""
+    from config_files import MINIMAL, write
+
+    return write(tmp_path / "c.yaml", MINIMAL)

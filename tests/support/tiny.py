@@ -84,6 +84,16 @@ def copier(**options) -> PointerGenerator:
     return built
 
 
+def decoder_distributions(model, batch, target):
+    """Distributions (B, T, V') that decoding would use along a target."""
+    encoded = model.encode(batch)
+    state, found = model.start(encoded), []
+    for word in model.embed(model._inputs(target)).unbind(1):
+        out, state = model.step(encoded, state, word)
+        found.append(model.words(encoded, out).p(model.word_columns()))
+    return torch.stack(found, 1)
+
+
 def gradients(module: torch.nn.Module, loss: torch.Tensor) -> dict[str, torch.Tensor]:
     """Gradient of a loss by parameter, zeros where a parameter plays no part."""
     names, parameters = zip(*module.named_parameters(), strict=True)
@@ -207,3 +217,18 @@ def calm(trainer: Trainer) -> None:
     """
     for group in trainer.optimizer.param_groups:
         group["eps"] = 1e-3
+
+
+def fit(run, values, kind="mle", **training):
+    """A run whose validations have the given values, and where its best checkpoint is from."""
+    name = "reward" if kind == "mixed" else "nll"
+    fitted = trainer(config(run, kind, validate_every=1, steps=len(values) - 1, **training))
+    given, measure = iter(values), fitted._measure
+
+    def measured():
+        result = measure()
+        return replace(result, values={**result.values, name: next(given)})
+
+    fitted._measure = measured
+    progress = fitted.fit()
+    return progress, checkpoint.read_weights(run / "best")[1]["step"]

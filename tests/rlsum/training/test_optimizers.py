@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from rlsum.config import Training
-from rlsum.training.trainer import optimizer_of
+from rlsum.errors import TrainingError
+from rlsum.training.optimizers import optimizer_of
 
 SHAPES = [(7, 5), (5,), (3, 4, 2)]
 
@@ -61,3 +62,9 @@ def test_weights_decay_beside_the_moments():
 def test_adam_has_no_decay():
     with pytest.raises(ValueError, match=r"weight_decay=0.1: not with optimizer=adam; use optimizer=adamw"):
         Training(steps=1, weight_decay=0.1)
+
+
+def test_a_model_of_which_no_weight_is_trained_is_refused():
+    frozen = [torch.nn.Parameter(torch.ones(2), requires_grad=False)]
+    with pytest.raises(TrainingError, match="no weight of the model is trained"):
+        optimizer_of(Training(steps=1), frozen)

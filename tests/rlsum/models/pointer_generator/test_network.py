@@ -18,10 +18,12 @@ SIZES = [
     pytest.param({"coverage": True}, id="coverage"),
     pytest.param({"encoder_layers": 2, "decoder_layers": 2, "coverage": True}, id="two-layers"),
 ]
+
+
 ROOMY = Decoding(max_length=12)
 
 
-# ---- an independent implementation --------------------------------------------------------------------------------
+# ---- an independent implementation -----------------------------------------------------------------------------------
 
 
 def naive_encoder(model, ids):
@@ -89,16 +91,6 @@ def linear_pair(cell, x, h):
     return (w_x @ x + b_x + w_h @ h + b_h).chunk(4)
 
 
-def decoder_distributions(model, batch, target):
-    """Distributions (B, T, V') that decoding would use along a target."""
-    encoded = model.encode(batch)
-    state, found = model.start(encoded), []
-    for word in model.embed(model._inputs(target)).unbind(1):
-        out, state = model.step(encoded, state, word)
-        found.append(model.words(encoded, out).p(model.word_columns()))
-    return torch.stack(found, 1)
-
-
 @pytest.mark.parametrize("sizes", SIZES)
 @torch.no_grad()
 def test_log_probabilities_are_equation_9_computed_naively(sizes):
@@ -122,7 +114,7 @@ def test_log_probabilities_are_equation_9_computed_naively(sizes):
 @torch.no_grad()
 def test_the_extended_distribution_is_equation_9_and_sums_to_one(sizes):
     model, batch = tiny.copier(**sizes), tiny.batch()
-    found = decoder_distributions(model, batch, batch.target)
+    found = tiny.decoder_distributions(model, batch, batch.target)
     torch.testing.assert_close(found.sum(-1), torch.ones(found.shape[:2]), atol=1e-5, rtol=0)
     for row in range(len(batch)):
         article, words = batch.src_extended[row, : batch.src_lengths[row]], batch.unknown[row]
@@ -146,7 +138,7 @@ def test_attention_by_sigmoid_is_attention_by_tanh():
     assert found.max() > 0.9, "the case is too easy to tell a wrong attention"
 
 
-# ---- decoding and scoring agree -----------------------------------------------------------------------------------
+# ---- decoding and scoring agree --------------------------------------------------------------------------------------
 
 
 DRAWN_AS = {"sample": Sampling(), "hot": Sampling(temperature=2.0), "self_critical samples": Sampling()}
@@ -184,185 +176,13 @@ def test_the_cases_of_agreement_hold_copied_words_and_ends():
         assert (ids == EOS).any(), how
 
 
-# ---- what must not matter -----------------------------------------------------------------------------------------
+# ---- stability -------------------------------------------------------------------------------------------------------
 
-
-def padded(batch, source=0, target=0):
-    return replace(
-        batch,
-        src=F.pad(batch.src, (0, source)),
-        src_extended=F.pad(batch.src_extended, (0, source)),
-        target=F.pad(batch.target, (0, target)),
-    )
-
-
-@pytest.mark.parametrize("sizes", SIZES)
-@torch.no_grad()
-def test_scores_depend_on_neither_padding_nor_company(sizes):
-    model, batch = tiny.copier(**sizes), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
-    together = model(batch, batch.target)
-    wide = model(padded(batch, source=5, target=3), F.pad(batch.target, (0, 3)))
-    for name in ("log_prob", "coverage"):
-        full, extra = getattr(together, name), getattr(wide, name)
-        torch.testing.assert_close(extra[:, : full.shape[1]], full, atol=1e-6, rtol=1e-5)
-        assert extra[:, full.shape[1] :].abs().max() == 0
-        for row in range(len(batch)):
-            pair = [(*tiny.PAIRS, tiny.EMPTY)[row]]
-            alone = tiny.batch(pair)
-            own = getattr(model(alone, alone.target), name)[0]
-            torch.testing.assert_close(full[row, : len(own)], own, atol=1e-6, rtol=1e-5)
-            assert full[row, len(own) :].abs().sum() == 0
-
-
-@pytest.mark.parametrize("decoding", [ROOMY, replace(ROOMY, method="beam", beam=3, block_ngrams=2)], ids=str)
-@pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("seed", [1, 2, 3])
-@torch.no_grad()
-def test_decoding_depends_on_neither_padding_nor_company(decoding, sizes, seed):
-    pairs = (*tiny.PAIRS, tiny.EMPTY)
-    model, batch = tiny.copier(seed=seed, **sizes), tiny.batch(pairs)
-    together = model.to_text(batch, model.generate(batch, decoding))
-    wide = padded(batch, source=6)
-    assert model.to_text(wide, model.generate(wide, decoding)) == together
-    for row, pair in enumerate(pairs):
-        alone = tiny.batch([pair])
-        assert model.to_text(alone, model.generate(alone, decoding)) == [together[row]]
-    backwards = tiny.selected(batch, range(len(batch))[::-1])
-    assert model.to_text(backwards, model.generate(backwards, decoding)) == together[::-1]
-
-
-@pytest.mark.parametrize("sizes", SIZES)
-def test_gradients_do_not_depend_on_padding(sizes):
-    model, batch = tiny.copier(**sizes), tiny.batch()
-    wide = padded(batch, source=4, target=6)
-    narrow_loss, wide_loss = model(batch, batch.target).log_prob.sum(), model(wide, wide.target).log_prob.sum()
-    wide_gradients = tiny.gradients(model, wide_loss)
-    for name, gradient in tiny.gradients(model, narrow_loss).items():
-        torch.testing.assert_close(wide_gradients[name], gradient, atol=1e-5, rtol=1e-4, msg=name)
-
-
-@pytest.mark.parametrize("sizes", SIZES)
-def test_targets_of_different_lengths_score_and_learn_as_each_alone(sizes):
-    model, batch = tiny.copier(**sizes), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
-    target = batch.target.repeat_interleave(3, 0).masked_fill(batch.target.repeat_interleave(3, 0) == EOS, 5)
-    for row, length in enumerate([1, 5, 3, 2, 2, 0, 4, 3, 1, 5, 5, 5, 2, 1, 4]):  # one row is empty
-        target[row, length:] = PAD
-    scored = model(batch, target)
-    together = tiny.gradients(model, scored.log_prob.sum() + scored.coverage.sum())
-    alone = {name: torch.zeros_like(gradient) for name, gradient in together.items()}
-    for row in range(len(target)):
-        own = model(tiny.selected(batch, [row // 3]), target[row : row + 1])
-        for found, expected in zip(scored[:2], own[:2], strict=True):
-            torch.testing.assert_close(found[row : row + 1], expected, atol=1e-5, rtol=1e-5)
-        for name, gradient in tiny.gradients(model, own.log_prob.sum() + own.coverage.sum()).items():
-            alone[name] += gradient
-    for name, gradient in together.items():
-        torch.testing.assert_close(gradient, alone[name], atol=1e-4, rtol=1e-4, msg=name)
-
-
-def test_a_later_word_does_not_change_an_earlier_score():
-    model, batch = tiny.copier(coverage=True), tiny.batch()
-    other = batch.target.clone()
-    other[:, 2:] = torch.where(other[:, 2:] == PAD, PAD, 5)
-    first, second = model(batch, batch.target).log_prob, model(batch, other).log_prob
-    assert torch.equal(first[:, :2], second[:, :2])
-    assert not torch.equal(first[0, 2:], second[0, 2:])
-
-
-# ---- stability ----------------------------------------------------------------------------------------------------
 
 HARD = (*tiny.PAIRS, tiny.EMPTY, ("Lone", "Lone"))
 
 
-def check_finite(model, batch, target):
-    scored = model(batch, target)
-    assert scored.log_prob.isfinite().all()
-    assert (scored.log_prob <= 1e-6).all()
-    loss = -scored.log_prob.mean() + scored.coverage.mean()
-    for name, gradient in tiny.gradients(model, loss).items():
-        assert gradient.isfinite().all(), name
-    for method in ("greedy", "sample", "beam"):
-        tokens = model.generate(batch, Decoding(method=method, beam=3, max_length=6, samples=2))
-        assert tokens.log_prob.isfinite().all(), method
-        assert (tokens.ids < len(model.vocabulary) + 4).all(), method
-        model.to_text(batch, tokens)
-
-
-@pytest.mark.parametrize("bias", [-1e4, -100.0, 100.0, 1e4])
-@pytest.mark.parametrize("coverage", [False, True])
-def test_p_gen_of_zero_and_one_gives_no_nan(bias, coverage):
-    model, batch = tiny.model(coverage=coverage), tiny.batch(HARD)
-    with torch.no_grad():
-        model.gate.bias.fill_(bias)
-    check_finite(model, batch, batch.target)
-
-
-@torch.no_grad()
-def test_p_gen_of_zero_only_copies_and_p_gen_of_one_only_generates():
-    model, batch = tiny.model(), tiny.batch(tiny.PAIRS)
-    model.gate.bias.fill_(-1e4)
-    for method in ("greedy", "sample"):
-        tokens = model.generate(batch, Decoding(method=method, max_length=6))
-        for ids, article in zip(tokens.ids, batch.src_extended, strict=True):
-            assert set(ids.tolist()) <= set(article.tolist()) - {PAD}
-    model.gate.bias.fill_(1e4)
-    ids = model.generate(batch, Decoding(method="sample", samples=50, max_length=6)).ids
-    assert ids.max() < len(model.vocabulary)
-
-
-@torch.no_grad()
-def test_an_empty_article_leaves_the_vocabulary_whole():
-    model, batch = tiny.model(), tiny.batch([tiny.EMPTY, tiny.PAIRS[0]])
-    model.gate.bias.fill_(-50.0)  # wants to copy, but there is nothing
-    p = decoder_distributions(model, batch, batch.target)[0]
-    torch.testing.assert_close(p[:, : len(model.vocabulary)].sum(-1), torch.ones(len(p)), atol=1e-5, rtol=0)
-
-
-def test_rows_that_are_all_padding_give_zeros_and_no_nan():
-    model, batch = tiny.copier(coverage=True), tiny.batch([tiny.EMPTY, tiny.PAIRS[0]])
-    target = batch.target.clone()
-    target[0] = PAD
-    scored = model(batch, target)
-    assert scored.log_prob[0].abs().sum() == scored.coverage[0].abs().sum() == 0
-    check_finite(model, batch, target)
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("bias", [None, -1e4, 1e4])
-def test_half_precision_weights_give_no_nan(dtype, sizes, bias):
-    model, batch = tiny.copier(**sizes), tiny.batch(HARD)
-    if bias is not None:
-        with torch.no_grad():
-            model.gate.bias.fill_(bias)
-    check_finite(model.to(dtype), batch, batch.target)
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("sizes", SIZES)
-def test_autocast_gives_no_nan_and_nearly_the_same_scores(dtype, sizes):
-    model, batch = tiny.copier(**sizes), tiny.batch(HARD)
-    exact = model(batch, batch.target).log_prob
-    with torch.autocast("cpu", dtype):
-        check_finite(model, batch, batch.target)
-        rough = model(batch, batch.target).log_prob
-    assert rough.dtype == torch.float32
-    torch.testing.assert_close(rough, exact, atol=0.15, rtol=0.05)
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("sizes", SIZES)
-def test_gradients_of_autocast_scores_taken_outside_of_it_are_near_the_exact_ones(dtype, sizes):
-    model, batch = tiny.copier(**sizes), tiny.batch(HARD)
-    with torch.autocast("cpu", dtype):
-        rough = model(batch, batch.target).log_prob
-    ours, exact = (tiny.gradients(model, scores.mean()) for scores in (rough, model(batch, batch.target).log_prob))
-    assert all(ours[name].dtype == gradient.dtype for name, gradient in exact.items())
-    ours, exact = (torch.cat([gradient.flatten() for gradient in found.values()]) for found in (ours, exact))
-    assert (ours - exact).norm() <= 12 * torch.finfo(dtype).eps * exact.norm()  # autograd's own: up to 5
-
-
-# ---- gradients ----------------------------------------------------------------------------------------------------
+# ---- gradients -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -400,7 +220,7 @@ def test_an_impossible_word_gives_a_finite_score_and_gradient():
     assert all(g.isfinite().all() for g in tiny.gradients(model, scored.sum()).values())
 
 
-# ---- texts and initial state --------------------------------------------------------------------------------------
+# ---- texts and initial state -----------------------------------------------------------------------------------------
 
 
 @torch.no_grad()

@@ -3,7 +3,6 @@
 import itertools
 from collections import Counter
 from dataclasses import replace
-from typing import NamedTuple
 
 import pytest
 import tiny
@@ -12,20 +11,15 @@ from scipy import stats
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
 from rlsum.models import drawing, execution
-from rlsum.models.constraints import repeats as repeats_of
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.drawing import draw, most_probable
 from rlsum.models.pointer_generator import search
 from rlsum.models.sampling import NEVER, Drawn, NextWords
 
 PAIRS = (*tiny.PAIRS, tiny.EMPTY)
+
+
 SEEDS = [1, 2, 4]
-
-
-def words_of(row):
-    """The ids of a row before its end."""
-    row = row.tolist()
-    return row[: row.index(EOS)] if EOS in row else [token for token in row if token != PAD]
 
 
 def enumerate_sequences(model, batch, longest, usable, sampling=None):
@@ -41,88 +35,7 @@ def enumerate_sequences(model, batch, longest, usable, sampling=None):
     return found
 
 
-# ---- as transformers -----------------------------------------------------------------------------------------------
-
-
-class Steps:
-    """A network of transformers as a decoder of ours: it reads all words so far again at each step."""
-
-    def __init__(self, network):
-        self.network = network
-
-    def start(self, encoded):
-        return Words(torch.empty((len(encoded.mask), 0), dtype=torch.int64))
-
-    def word_columns(self):
-        return None
-
-    @torch.no_grad()
-    def advance(self, encoded, state, previous, columns):
-        ids = torch.cat([state.ids, previous.unsqueeze(1)], 1)
-        inputs = {"input_ids": encoded.src, "attention_mask": encoded.mask.long()}
-        p = self.network(**inputs, decoder_input_ids=ids, use_cache=False).logits[:, -1].softmax(-1)
-        return p, None, Words(ids)
-
-
-class Words(NamedTuple):
-    ids: torch.Tensor
-
-    def select(self, rows):
-        return Words(self.ids[rows])
-
-
-class Articles(NamedTuple):
-    src: torch.Tensor
-    mask: torch.Tensor
-
-    def select(self, rows):
-        return Articles(self.src[rows], self.mask[rows])
-
-
-def network_of(kind, seed):
-    """A tiny random network whose texts end now and then, with our ids of special words."""
-    import transformers
-
-    torch.manual_seed(seed)
-    ids = {"vocab_size": 14, "pad_token_id": PAD, "bos_token_id": BOS, "eos_token_id": EOS,
-           "decoder_start_token_id": BOS, "forced_eos_token_id": None}  # fmt: skip
-    if kind == "t5":
-        sizes = {"d_model": 16, "d_kv": 8, "d_ff": 16, "num_layers": 1, "num_heads": 2, "initializer_factor": 2.0}
-        built = transformers.T5ForConditionalGeneration(transformers.T5Config(**ids, **sizes))
-    else:
-        sides = {f"{side}_{name}": size for side in ("encoder", "decoder") for name, size in
-                 (("layers", 1), ("attention_heads", 2), ("ffn_dim", 16))}  # fmt: skip
-        config, model = {
-            "bart": (transformers.BartConfig, transformers.BartForConditionalGeneration),
-            "marian": (transformers.MarianConfig, transformers.MarianMTModel),
-        }[kind]
-        built = model(config(**ids, **sides, d_model=16, init_std=0.6, max_position_embeddings=32))
-        built.final_logits_bias[:, EOS] = 1.0
-    return built.eval()
-
-
-def articles_of():
-    torch.manual_seed(7)
-    src = torch.randint(EOS + 1, 14, (12, 6))
-    return Articles(src, torch.ones_like(src, dtype=torch.bool))
-
-
-@pytest.mark.parametrize("kind", ["bart", "t5", "marian"])
-@pytest.mark.parametrize("stopping", [True, False, "never"])
-@pytest.mark.parametrize("penalty", [1.0, 0.0, 2.0, -1.0])
-def test_a_beam_search_ends_and_chooses_as_that_of_transformers(kind, stopping, penalty):
-    decoding = Decoding("beam", beam=3, max_length=14, length_penalty=penalty, early_stopping=stopping)
-    for seed in range(2):
-        network, articles = network_of(kind, seed), articles_of()
-        expected = network.generate(
-            input_ids=articles.src, num_beams=3, max_new_tokens=14, length_penalty=penalty, early_stopping=stopping,
-            suppress_tokens=[UNK], do_sample=False, min_length=0, num_return_sequences=1,
-        )[:, 1:]  # fmt: skip
-        found = search.beam(Steps(network), articles, decoding).ids
-        assert [words_of(row) for row in found] == [words_of(row) for row in expected]
-
-
-# ---- greedy -------------------------------------------------------------------------------------------------------
+# ---- greedy ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -170,7 +83,7 @@ def test_decoding_stops_when_all_rows_have_ended():
     assert search.rollout(model, model.encode(batch), chooser, 4).ids.shape == (2, 2)
 
 
-# ---- beam ---------------------------------------------------------------------------------------------------------
+# ---- beam ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -269,91 +182,7 @@ def test_a_beam_that_never_ends_gives_its_best_open_hypothesis():
     torch.testing.assert_close(model(batch, tokens.ids).log_prob, tokens.log_prob, atol=1e-5, rtol=0)
 
 
-# ---- constraints --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
-@pytest.mark.parametrize(("least", "most"), [(0, 3), (2, 6), (5, 6), (7, 8)])
-@torch.no_grad()
-def test_lengths_are_within_their_limits(method, least, most):
-    batch = tiny.batch(PAIRS)
-    decoding = Decoding(method=method, min_length=least, max_length=most, samples=4, beam=3)
-    for seed in SEEDS:
-        ids = tiny.copier(seed=seed).generate(batch, decoding).ids
-        assert ids.shape[1] <= most
-        for row in ids:
-            assert len(words_of(row)) >= least
-            assert UNK not in row or method == "sample"
-            assert BOS not in row
-
-
-def repeats(row, n):
-    grams = [tuple(row[i : i + n]) for i in range(len(row) - n + 1)]
-    return len(grams) - len(set(grams))
-
-
-@pytest.mark.parametrize("method", ["greedy", "beam"])
-@pytest.mark.parametrize("n", [1, 2, 3])
-@torch.no_grad()
-def test_no_ngram_repeats_once_blocked(method, n):
-    free = blocked = 0
-    for seed in SEEDS:
-        model, batch = tiny.copier(seed=seed), tiny.batch(PAIRS)
-        decoding = Decoding(method=method, beam=3, max_length=10)
-        free += sum(repeats(words_of(row), n) for row in model.generate(batch, decoding).ids)
-        tokens = model.generate(batch, replace(decoding, block_ngrams=n))
-        blocked += sum(repeats(words_of(row), n) for row in tokens.ids)
-        torch.testing.assert_close(model(batch, tokens.ids).log_prob, tokens.log_prob, atol=1e-5, rtol=0)
-    assert blocked == 0
-    assert free > 0
-
-
-@pytest.mark.parametrize(
-    ("history", "n", "expected"),
-    [
-        ([5, 6, 5], 2, [6]),
-        ([5, 6, 7, 5, 6], 3, [7]),
-        ([5, 6, 5, 7, 5], 2, [6, 7]),
-        ([5, 6], 3, []),
-        ([5], 2, []),
-        ([], 1, []),
-        ([5, 6], 1, [5, 6]),
-        ([5, 5], 2, [5]),
-        ([5, 5, 5], 3, [5]),
-    ],
-)
-def test_completions_by_hand(history, n, expected):
-    both = torch.tensor([[7] * len(history), history], dtype=torch.long)  # another row changes nothing
-    rows, tokens = repeats_of(both.view(2, -1), n)
-    assert sorted(set(tokens[rows == 1].tolist())) == expected
-
-
-@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
-@torch.no_grad()
-def test_constraints_that_leave_no_word_never_produce_an_impossible_one(method):
-    """Six words and at least nine tokens, none twice: the length gives way, not the vocabulary."""
-    model, batch = tiny.copier(), tiny.batch([*tiny.PAIRS[1:3], tiny.EMPTY])
-    decoding = Decoding(method=method, beam=3, min_length=11, max_length=12, block_ngrams=1)
-    tokens = model.generate(batch, decoding)
-    for row, ids in enumerate(tokens.ids):
-        possible = {EOS, UNK, *range(4, len(model.vocabulary)), *batch.src_extended[row].tolist()} - {PAD}
-        ended = ids.tolist().index(EOS) + 1 if EOS in ids else len(ids)
-        assert set(ids[:ended].tolist()) <= possible
-        assert (ids[ended:] == PAD).all()
-    assert tokens.log_prob.min() > -1e6
-    model.to_text(batch, tokens)
-
-
-@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
-@torch.no_grad()
-def test_an_article_whose_only_word_is_used_up_ends(method):
-    model, batch = tiny.model(), tiny.batch([tiny.PAIRS[1], tiny.PAIRS[0]])
-    model.gate.bias.fill_(-2e9)  # nothing but copying, not even the end
-    tokens = model.generate(batch, Decoding(method=method, beam=2, max_length=5, block_ngrams=1))
-    assert model.to_text(batch, tokens)[0] == "Tilia"
-
-
-# ---- sampling -----------------------------------------------------------------------------------------------------
+# ---- sampling --------------------------------------------------------------------------------------------------------
 
 
 def chi_square_p(counts, probabilities):
