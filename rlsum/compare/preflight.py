@@ -163,6 +163,11 @@ def _test_articles(comparison: Comparison, config: Config) -> datasets.Dataset:
 # ---- plan ----------------------------------------------------------------------------------------------------------
 
 
+def _minutes(seconds: float) -> str:
+    """Whole ones from ten on."""
+    return f"{seconds / 60:.{0 if seconds >= 600 else 1}f}"
+
+
 def plan(
     comparison: Comparison,
     cells: Sequence[Cell],
@@ -178,12 +183,13 @@ def plan(
         rows.append((str(number), cell.name, cell.kind, ", ".join(cell.after), minutes))
     trained = sum(cell.config is not None for cell in cells)
     total, decoding, scoring, starting = (
-        sum(getattr(each, name) for each in cost.values()) / 60 for name in ("total", "decoding", "scoring", "starting")
+        _minutes(sum(getattr(each, name) for each in cost.values()))
+        for name in ("total", "decoding", "scoring", "starting")
     )
     told = (
-        f"{trained} trainings and {count:,} test articles for each model: {total:.0f} minutes one after the other "
-        f"({decoding:.0f} of them decoding, {scoring:.0f} scoring, {starting:.0f} starting processes), "
-        f"{makespan(cells, cost, jobs) / 60:.0f} with {jobs} at a time on as many free cores, before the report. "
+        f"{trained} trainings and {count:,} test articles for each model: {total} minutes one after the other "
+        f"({decoding} of them decoding, {scoring} scoring, {starting} starting processes), "
+        f"{_minutes(makespan(cells, cost, jobs))} with {jobs} at a time on as many free cores, before the report. "
         f"Measured on this machine as it is now: {TIMED} updates and a validation of each kind, "
         f"{min(DECODED, count or DECODED)} articles decoded in each way and scored."
     )
@@ -202,7 +208,7 @@ def plan(
 def count_of_articles(comparison: Comparison, cells: Sequence[Cell]) -> int:
     """The number of test articles; 0 where it is not known without a model."""
     if comparison.simulate is not None:
-        return comparison.simulate.test
+        return min(comparison.simulate.test, comparison.test_limit or comparison.simulate.test)
     configs_known = [dict(cell.config) for cell in cells if cell.config is not None]
     if not configs_known:
         return 0

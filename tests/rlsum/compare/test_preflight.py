@@ -117,6 +117,12 @@ def test_a_start_with_dropout_goes_on_without_it(tmp_path):
     assert costs.costs(folder, cells, 6).keys() == {cell.name for cell in cells}
 
 
+def test_a_limit_of_simulated_articles_is_counted(tmp_path):
+    for limit, count in ((2, 2), (None, comparisons.ARTICLES), (9, comparisons.ARTICLES)):
+        folder, cells = prepared(tmp_path / str(limit), test_limit=limit)
+        assert preflight.count_of_articles(folder.comparison, cells) == count
+
+
 def test_the_time_of_all_cells_is_that_of_those_that_wait_for_each_other(tmp_path):
     _, cells = prepared(tmp_path, rewards={"rouge-l": "rouge-l"}, controls=["none"])
     cost = {cell.name: costs.Cost(0, 0, 0, 0, 0, 10 if cell.kind == "start" else 3) for cell in cells}
