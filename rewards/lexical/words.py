@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
 
 from rewards.errors import RewardError
 from rewards.scoring import library
@@ -86,12 +91,25 @@ class _Stems(dict[str, str]):
 @lru_cache(maxsize=8)
 def _stemmer(name: str) -> Callable[[str], str]:
     if name == "porter":
-        from nltk.stem.porter import PorterStemmer
-
-        return PorterStemmer().stem
+        return _porter().PorterStemmer().stem  # type: ignore[no-any-return]
     from nltk.stem.snowball import SnowballStemmer
 
     return SnowballStemmer(name).stem
+
+
+def _porter() -> Any:
+    """The module ``nltk.stem.porter`` without the packages around it, whose import takes a second and more."""
+    if "nltk" in sys.modules or (spec := find_spec("nltk")) is None or spec.origin is None:
+        return import_module("nltk.stem.porter")
+    bare = {"nltk": ModuleType("nltk"), "nltk.stem": ModuleType("nltk.stem")}
+    for name, module in bare.items():
+        module.__path__ = [str(Path(spec.origin).parent.parent.joinpath(*name.split(".")))]
+    sys.modules.update(bare)
+    try:
+        return import_module("nltk.stem.porter")
+    finally:  # whoever imports NLTK later gets all of it
+        for name in [name for name in sys.modules if name.partition(".")[0] == "nltk"]:
+            del sys.modules[name]
 
 
 def stemmer_for(name: str, wanted: bool | None, language: Code | None, option: str = "stemmer=true") -> str | None:

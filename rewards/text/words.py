@@ -79,8 +79,9 @@ def units(text: str) -> list[str]:
     Marks that a tokenizer split off are tokens, as in figures of papers. A run in a script without spaces falls into
     its words.
     """
-    runs = nfc(text).lower().split()
-    if text.isascii():
+    text = nfc(text).lower()
+    runs = text.split()
+    if not _is_unspaced(text):
         return runs
     return [unit for run in runs for unit in (words(run) if _is_unspaced(run) else [run])]
 

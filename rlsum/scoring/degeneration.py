@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rewards.errors import RewardError
 from rewards.text.languages import language_of
 from rewards.text.sentences import stop_words
-from rewards.text.words import nfc, pattern, units, words
+from rewards.text.words import REMEMBERED, nfc, pattern, units, words
 from rlsum.records import Output
 
 FEW = 10  # words of a text below which their repetition, or one length for many, says nothing
@@ -80,7 +81,7 @@ def _of_text(text: str, dropped: frozenset[str]) -> list[str]:
     said = [word.lower() for word in words(text)]
     if not said:
         return ["empty"]
-    marks = sum(not words(unit) for unit in units(text))
+    marks = sum(map(_is_mark, units(text)))
     signs = ["marks"] if 2 * marks > len(said) else []
     if dropped and sum(word not in dropped for word in said) <= 0.2 * len(said):
         signs.append("function words")
@@ -89,6 +90,11 @@ def _of_text(text: str, dropped: frozenset[str]) -> list[str]:
     if sum(distinct) < 0.4 * len(distinct) and len(said) >= FEW:
         signs.append("repetition")
     return signs
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _is_mark(unit: str) -> bool:
+    return not words(unit)
 
 
 def _of_other_articles(outputs: Sequence[Output]) -> int:

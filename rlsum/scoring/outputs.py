@@ -109,10 +109,10 @@ def load_available(specs: Specs, language: str | None = None) -> tuple[dict[str,
 
 def measure_properties(outputs: Sequence[Output]) -> dict[str, Floats]:
     """The values (n,) of every property of ``PROPERTIES``, unscaled, by its name."""
-    return {
-        name: np.array([measure.function(output.candidate, output.source) for output in outputs], dtype=np.float64)
-        for name, measure in PROPERTIES.items()
-    }
+    functions = [measure.function for measure in PROPERTIES.values()]
+    rows = [[function(output.candidate, output.source) for function in functions] for output in outputs]
+    columns = np.array(rows, dtype=np.float64).reshape(len(rows), len(functions)).T
+    return dict(zip(PROPERTIES, columns.copy(), strict=True))
 
 
 def by_system(outputs: Sequence[Output]) -> dict[str, list[Output]]:

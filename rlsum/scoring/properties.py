@@ -11,12 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rewards.lexical.words import ngrams
-from rewards.text.words import LETTERS, nfc, pattern, units
+from rewards.text import words as texts
+from rewards.text.words import LETTERS, nfc, pattern
 from rewards.wrappers.shaping import fresh_share
 
 _WORD = rf"{LETTERS}(?:['\u2019-]{LETTERS})*+"
+
+units = lru_cache(maxsize=2)(texts.units)  # of a candidate and its source, whose properties are measured one by one
 
 
 def length(candidate: str, source: str) -> float:
