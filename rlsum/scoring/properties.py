@@ -9,6 +9,7 @@ space, marks included where a tokenizer split them off, as in papers; in scripts
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +20,7 @@ from rewards.text.words import LETTERS, nfc, pattern
 from rewards.wrappers.shaping import fresh_share
 
 _WORD = rf"{LETTERS}(?:['\u2019-]{LETTERS})*+"
+ASCII_WORD = re.compile("[A-Za-z]+(?:['-][A-Za-z]+)*")  # the same of ASCII, where ``re`` is faster
 
 units = lru_cache(maxsize=2)(texts.units)  # of a candidate and its source, whose properties are measured one by one
 
@@ -51,13 +53,14 @@ def invented_names(candidate: str, source: str) -> float:
 
     NaN for a candidate without capitalised words, as in a lower-cased corpus, or an unknown (empty) source.
     """
-    known = {word.lower() for word in words(source)}
-    return _share(name.lower() not in known for name in names(candidate)) if source else math.nan
+    named = names(candidate)
+    known = {word.lower() for word in words(source)} if named else set()
+    return _share(name.lower() not in known for name in named) if source else math.nan
 
 
 def words(text: str) -> list[str]:
     """The runs of letters of a text, in order, with apostrophes and hyphens inside them."""
-    matches: list[str] = pattern(_WORD).findall(nfc(text))
+    matches: list[str] = (ASCII_WORD if text.isascii() else pattern(_WORD)).findall(nfc(text))
     return matches
 
 
