@@ -75,15 +75,22 @@ def write(path: Path, rows: int, words: int, seed: int) -> None:
 
 def measured(arguments: list[str], processes: int, cache: Path) -> tuple[float, float, float]:
     """Seconds, CPU seconds, and the most memory (MiB) of one process, of a training."""
-    launch = ["accelerate.commands.launch", "--cpu", "--num_processes", str(processes), "--main_process_port", "0"]
+    launch = [
+        "accelerate.commands.launch",
+        "--multi_gpu",
+        "--num_processes",
+        str(processes),
+        "--main_process_port",
+        "0",
+    ]
     before = [*launch, "-m"] if processes > 1 else []
-    environment = {**os.environ, "HF_DATASETS_CACHE": str(cache), "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "HF_DATASETS_CACHE": str(cache), "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
     begun, cpu = time.perf_counter(), os.times()
     command = [sys.executable, "-m", *before, "rlsum", "train", *arguments]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, start_new_session=True) as child:
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as child:
         most = 0.0
         while child.poll() is None:
-            most = max(most, *(anonymous(pid) for pid in in_session(child.pid)), 0.0)
+            most = max(most, *(anonymous(pid) for pid in family(child.pid)), 0.0)
             time.sleep(0.05)
     if child.returncode:
         raise SystemExit(f"{' '.join(command)} failed")
@@ -92,16 +99,20 @@ def measured(arguments: list[str], processes: int, cache: Path) -> tuple[float, 
     return time.perf_counter() - begun, used, most
 
 
-def in_session(leader: int) -> list[int]:
-    """The processes of a session."""
-    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and session(entry) == leader]
+def family(root: int) -> list[int]:
+    """A process and all that it has started."""
+    parents = {int(entry.name): parent(entry) for entry in Path("/proc").iterdir() if entry.name.isdigit()}
+    found = [root]
+    for member in found:
+        found += [pid for pid, above in parents.items() if above == member]
+    return found
 
 
-def session(entry: Path) -> int:
+def parent(entry: Path) -> int:
     try:
-        return int((entry / "stat").read_text().rpartition(")")[2].split()[3])
-    except (OSError, IndexError):
-        return 0
+        return int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return -1
 
 
 def anonymous(pid: int) -> float:

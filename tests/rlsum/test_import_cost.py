@@ -53,6 +53,13 @@ def test_help_loads_nothing_heavy():
     assert loaded_by(f"{code}; {HELP.format(arguments=['rewards'])}") == "[]", "nor does the list of rewards"
 
 
+def test_a_stem_loads_nothing_heavy_and_leaves_all_of_nltk_to_others():
+    code = "from rewards.lexical.words import stems; stem = stems('porter')('running')"
+    assert loaded_by(code) == "[]"
+    code += "; import nltk; from nltk.stem.porter import PorterStemmer as P; assert stem == P().stem('running')"
+    assert "nltk" in loaded_by(f"{code}; assert stem == nltk.stem.PorterStemmer().stem('running') == 'run'")
+
+
 def test_a_run_on_one_device_loads_nothing_of_sharding():
     """Half a second of processor time, of every command that trains, decodes or scores."""
     code = "import rlsum.training.build, rlsum.generation.outputs, sys"

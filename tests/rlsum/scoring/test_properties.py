@@ -19,6 +19,7 @@ from rlsum.scoring.properties import (
     names,
     novelty,
     repetition,
+    words,
 )
 from rlsum.scoring.tables import property_table
 from rlsum.training import validation
@@ -102,3 +103,8 @@ def test_a_copy_of_the_source_is_not_novel(text):
     assert copy_rate(text, text) == 1
     assert not novelty(text, text) > 0
     assert not invented_names(text, text) > 0
+
+
+@given(st.text(st.characters(max_codepoint=127) | st.sampled_from("aB'-")))
+def test_words_of_ascii_are_those_of_every_script(text):
+    assert words(text) == words(f"\u00e9 {text}")[1:]
