@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from textwrap import fill
 
 from human_eval.answers import KINDS
@@ -10,6 +11,7 @@ from human_eval.formatting import counted, percentage
 from human_eval.planning.graded import points_of
 from human_eval.planning.plan import PlannedDesign, ScenarioPower, StudyPlan
 from human_eval.planning.recruitment import in_words
+from human_eval.planning.scenarios import COLUMNS
 from human_eval.statistics.analysis import LIKE_THESE, THESE, About
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.table import Table, text_table
@@ -118,12 +120,14 @@ def scenario_table(plan: StudyPlan) -> Table:
     design = plan.design
     rows = []
     for outlook in plan.outlooks:
-        assumed, judges = outlook.scenario.assumptions, f"{outlook.scenario.judges:,}"
-        shares = percentage(assumed.preference), percentage(assumed.ties)
-        others = f"{assumed.correlation:.2f}", f"{assumed.spread:.2f}", judges, needed(outlook, design.power)
-        rows.append((outlook.scenario.name, *shares, *others, f"{outlook.power:.0%}"))
-    columns = ("scenario", "preference", "ties", "correlation", "spread", "judges")
-    header = (*columns, f"items for a power of {design.power:.0%}", f"power with {counted(design.items or 0, 'item')}")
+        scenario = outlook.scenario
+        assumed = [
+            percentage(value) if name in ("preference", "ties") else f"{value:.2f}"
+            for name, value in asdict(scenario.assumptions).items()
+        ]
+        power = f"{outlook.power:.0%}"
+        rows.append((scenario.name, *assumed, f"{scenario.judges:,}", needed(outlook, design.power), power))
+    header = (*COLUMNS, f"items for a power of {design.power:.0%}", f"power with {counted(design.items or 0, 'item')}")
     note = f"The study is planned for the first row, {plan.outlooks[0].scenario.name}."
     return text_table("Scenarios", header, rows, [note])
 

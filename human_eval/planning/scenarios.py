@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from human_eval.formatting import counted
@@ -15,7 +15,7 @@ from rlsum.readers.tables import csv_file
 from rlsum.readers.text import DAMAGED, encoding_problem
 
 NAME = "scenario"
-ASSUMED = ("preference", "ties", "correlation", "spread", "judges")
+ASSUMED = (*(field.name for field in fields(Assumptions)), "judges")
 COLUMNS = (NAME, *ASSUMED)
 MOST = 20  # rows; more curves cannot be distinguished in one picture
 

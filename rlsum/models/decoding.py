@@ -76,6 +76,11 @@ class Decoding(Search, Warping, Limits):
         return Sampling(**{option.name: getattr(self, option.name) for option in fields(Sampling)})
 
     @property
+    def limits(self) -> Sampling:
+        """What greedy decoding chooses from: ``Limits`` alone."""
+        return Sampling(**{option.name: getattr(self, option.name) for option in fields(Limits)})
+
+    @property
     def stopping(self) -> str:
         """When a beam search is done, to follow its other options: ", early stopping true"; nothing where none is."""
         searches = self.method == "beam" and self.beam > 1

@@ -15,7 +15,7 @@ from torch import Tensor
 from rlsum.data.batch import Batch
 from rlsum.data.prompt import Prompt
 from rlsum.data.subwords import IGNORED
-from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.decoding import Decoding
 from rlsum.models.pretrained import prefix
 from rlsum.models.pretrained import rows as plain
 from rlsum.models.pretrained.loading import CAUSAL, dropout_rates
@@ -86,9 +86,8 @@ class Causal(TransformersModel):
     def searched(self, batch: Batch, decoding: Decoding) -> Tensor:
         """See TransformersModel.searched."""
         if decoding.method == "greedy":
-            limits = Sampling(decoding.max_length, min_length=decoding.min_length, block_ngrams=decoding.block_ngrams)
             rows = torch.arange(len(batch), device=batch.src.device)
-            return self.chosen(batch, rows, SelfCritical(0, limits, self.rules.ends), limits.limit)
+            return self.chosen(batch, rows, SelfCritical(0, decoding.limits, self.rules.ends), decoding.max_length)
         ids, mask = plain.left_padded(batch.src, batch.src_lengths)
         config = self.rules.generation_config(decoding)
         config.stop_strings = list(self.vocabulary.stop) or None
