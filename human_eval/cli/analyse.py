@@ -114,6 +114,12 @@ def _write(analysis: Analysis, out: Path) -> None:
     write_card(analysis, out)
     show(summary(analysis), Console())
     typer.echo(f"{out}: verdict.html, and the verdict as Markdown, LaTeX, CSV, JSON and PNG")
+    if analysis.votes.texts:
+        asked = analysis.settings.primary or analysis.votes.criteria[0]
+        metric = "--metric 'reward-model(model=minilm)'"
+        typer.echo(
+            f"next, a reward from these votes: rlsum fit-metric {out} --score {asked} {metric} -o runs/preference"
+        )
 
 
 def _settings(how: Analysing, rules: ExclusionRules, given: Sequence[str]) -> AnalysisSettings:

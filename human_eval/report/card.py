@@ -12,6 +12,7 @@ from human_eval.report.pictures import preferences_picture
 from human_eval.report.tables import all_tables, verdict_table
 from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import Analysis
+from human_eval.statistics.imported import judgments_of
 from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph, section, small_print
 from rlsum.pages.formats import file_names, write_report
 
@@ -24,7 +25,8 @@ ROWS = {
     "errors.csv": error_rows,
 }
 CARD = file_names("verdict")
-FILES = (*CARD.values(), "results.json", "preferences.png", *ROWS)
+JUDGED = "judged.jsonl"
+FILES = (*CARD.values(), "results.json", "preferences.png", JUDGED, *ROWS)
 
 
 def summary(analysis: Analysis) -> list[Block]:
@@ -56,4 +58,5 @@ def write_card(analysis: Analysis, folder: Path) -> None:
     """Write every form of the card, `FILES`, into ``folder``."""
     texts = {name: csv_text(rows(analysis)) for name, rows in ROWS.items()}
     texts["results.json"] = results.to_json(analysis) + "\n"
+    texts[JUDGED] = "".join(row.to_json() + "\n" for row in judgments_of(analysis.kept))
     write_report(folder, CARD, card(analysis), texts)

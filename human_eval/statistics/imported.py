@@ -1,4 +1,5 @@
-"""Existing judgments, such as public data, as votes: each judge of two texts of an input preferred the higher score.
+"""Existing judgments, such as public data, as votes: each judge of two texts of an input preferred the higher score;
+and back.
 
 Where judges marked errors, the text with fewer of them is preferred in these.
 """
@@ -14,7 +15,8 @@ from human_eval.marks import Category, Mark, length
 from human_eval.statistics.votes import MarkedText, Vote, Votes
 from human_eval.study import ERRORS, Pair
 from rlsum.errors import UserError
-from rlsum.judgments.collection import Judgments
+from rlsum.judgments.choices import choices
+from rlsum.judgments.collection import Judgments, mean
 from rlsum.judgments.records import Judgment
 
 MARKED = Category("marked", "Marked as an error")
@@ -43,18 +45,34 @@ def votes_of(judgments: Judgments) -> Votes:
     return Votes(*asked, notes=notes, marked=marked, categories=categories)
 
 
+def judgments_of(votes: Votes) -> Iterator[Judgment]:
+    """The votes as judgments, from which a reward can learn: an input is an item with two systems.
+
+    A score is the judge's preference from 0 to 1; 0.5 is no difference. Nothing if the texts are unknown.
+    """
+    pairs: dict[tuple[str, Pair], dict[str, dict[str, float]]] = {}
+    for vote in votes.rows if votes.texts else ():
+        pairs.setdefault((vote.item, vote.pair), {}).setdefault(vote.criterion, {})[vote.judge] = vote.preference
+    for (item, pair), criteria in pairs.items():
+        judges = tuple(dict.fromkeys(judge for given in criteria.values() for judge in given))
+        for system, sign in zip(pair, (-1, 1), strict=True):
+            raw = {
+                criterion: tuple((1 + sign * given[judge]) / 2 if judge in given else None for judge in judges)
+                for criterion, given in criteria.items()
+            }
+            scores = {criterion: mean(values) for criterion, values in raw.items()}
+            name, text, article = "/".join((item, *pair)), votes.texts[item, system], votes.articles[item]
+            yield Judgment(name, system, text, (), article, "", scores, raw, judges)
+
+
 def _votes(first: Judgment, second: Judgment) -> Iterator[Vote]:
     pair: Pair = (first.system, second.system)
     item, name = _item(first), _name(first)
     longer = int(np.sign(length(second.candidate) - length(first.candidate)))
     given, others = _scores(first), _scores(second)
     for criterion in (name for name in given if name in others):
-        seconds = dict(zip(second.judges, others[criterion], strict=True))
-        for judge, score in zip(first.judges, given[criterion], strict=True):
-            other = seconds.get(judge)
-            if score is not None and other is not None:
-                preference = float(np.sign(other - score))
-                yield Vote(criterion, pair, item, name, judge, f"{name}/{judge}", preference, longer)
+        for judge, gap in choices((first.judges, given[criterion]), (second.judges, others[criterion])):
+            yield Vote(criterion, pair, item, name, judge, f"{name}/{judge}", float(np.sign(gap)), longer)
 
 
 def _scores(row: Judgment) -> dict[str, tuple[float | None, ...]]:

@@ -85,6 +85,13 @@ def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes
         scores=tuple(given),
         marked=tuple(marked),
         categories=study.marking.categories if study.marking else (),
+        articles={key.items[item]: text for item, text in study.articles.items()},
+        texts={
+            (key.items[task.item], system): task.texts[place]
+            for task in study.tasks
+            if key.tasks[task.id].kind == "pair"
+            for system, place in _places(key, key.tasks[task.id], task.item).items()
+        },
     )
 
 

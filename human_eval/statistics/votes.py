@@ -93,7 +93,8 @@ class Votes:
     ``kinds``: criterion -> kind of its answers, pairs if absent. ``scores``: what each text got, where answers say so.
     ``same``: (pair, item) with two equal texts, unjudged ties. ``notes``: what was left out, and why. ``naming``: tasks
     in which a text names systems, and these; None if the texts are unknown. ``training``: None without a training
-    round. ``marked``: the summaries with their errors of ``categories``; none if no errors are marked.
+    round. ``marked``: the summaries with their errors of ``categories``; none if no errors are marked. ``articles``:
+    item -> text; ``texts``: (item, system) -> text; both empty if unknown.
     """
 
     title: str
@@ -109,6 +110,8 @@ class Votes:
     categories: tuple[Category, ...] = ()
     kinds: Mapping[str, AnswerKind] = field(default_factory=dict)
     scores: tuple[Score, ...] = ()
+    articles: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def kind(self, criterion: str) -> AnswerKind:
         """The kind of answers to a criterion."""

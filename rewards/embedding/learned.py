@@ -1,9 +1,9 @@
-"""A metric learned from human judgments: a metric of the family whose encoder was trained to predict human scores.
+"""A metric learned from human judgments: a metric of the family whose encoder predicts scores, or a reward model.
 
 Chen, Ding, Levinboim and Soricut 2020, Table 4: the encoder is fine-tuned on the squared error between ``Sim(X1, X2)``
-and the human score. ``rlsum fit-metric`` does it. It writes a directory of transformers with a ``metric.json``, which
-holds the metric and how it was trained. ``similarities`` computes the scores of training, with a gradient, from the
-same points and measures as the reward.
+and the human score. A reward model learns from votes on pairs. ``rlsum fit-metric`` does both. It writes a directory of
+transformers with a ``metric.json``, which holds the metric and how it was trained. ``similarities`` computes the scores
+of training, with a gradient, from the same points and measures as the reward.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from rewards.embedding.space import Space
 from rewards.encoding.encoder import Device, Encoder
 from rewards.errors import RewardError
 from rewards.options import takes
+from rewards.scoring import BaseReward
 from rewards.specs import Spec
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 METRIC = "metric.json"
 NOT_KEPT = ("encoder", "device")  # a learned metric has its own encoder
+REWARD_MODEL = "reward-model"
 NOT_LEARNABLE = ("corpus", "rescale", "language", "idf")
 WITH_GRADIENT = (MeanCosine, SquaredCosines, Greedy, Relaxed, Tempered)
 
@@ -48,9 +50,19 @@ class LearnedOptions(RescalingOptions):
 
 
 @takes(LearnedOptions)
-def learned(options: LearnedOptions) -> EmbeddingReward:
-    """A metric of the contextual family whose encoder was trained on human scores. Range, floor: that metric's."""
+def learned(options: LearnedOptions) -> BaseReward:
+    """A metric of the contextual family whose encoder was trained on human scores, or a reward model on votes.
+
+    Range, floor: that metric's.
+    """
     corpus, spec = options.corpus, read_spec(Path(options.path))
+    if spec.name == REWARD_MODEL:
+        if given := [key for key in ("corpus", "rescale") if getattr(options, key) is not None]:
+            raise RewardError(f"learned: {given[0]} is no option of a reward learned from votes; leave it out")
+        preference = from_spec(Spec(spec.name, {**spec.options, "model": options.path, "device": options.device}))
+        assert isinstance(preference, BaseReward)
+        preference.name = f"learned-{spec.name}"
+        return preference
     own = {**spec.options, "encoder": options.path, "device": options.device}
     if corpus is not None:
         if own.get("centering") != "batch":

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Head = Literal["language", "classes"]
 Encoded = Mapping[str, list[int]]  # what a tokenizer gives for a text
+HEADS = ("score", "classifier", "pooler", "pre_classifier", "classification_head")  # of classifiers in transformers
 TOKENS = {"cpu": 2048, "cuda": 16384}  # of a batch, padding counted
 
 
@@ -83,15 +84,20 @@ class LoadedModel:
         rows: list[Any] = [None] * len(encoded["input_ids"])
         for batch in self.batches([len(ids) for ids in encoded["input_ids"]]):
             chosen = {key: [values[number] for number in batch] for key, values in encoded.items()}
-            padded = self.tokenizer.pad(chosen, return_tensors="pt").to(self.device)
             with torch.inference_mode():
-                found = self.model(**padded).logits.float().cpu().numpy()
+                found = self.numbers(chosen).float().cpu().numpy()
             for number, row in zip(batch, found, strict=True):
                 rows[number] = row
         numbers = np.array(rows, dtype=np.float32).reshape(len(rows), self.model.config.num_labels)
         if not np.isfinite(numbers).all():
             raise RewardError(f"model {self.name}: its numbers are not finite; its weights are damaged")
         return numbers
+
+    def numbers(self, encoded: Mapping[str, Sequence[Sequence[int]]]) -> Tensor:
+        """As ``logits``, in one batch and with a gradient, in the precision of the model."""
+        padded = self.tokenizer.pad(dict(encoded), return_tensors="pt").to(self.device)
+        logits: Tensor = self.model(**padded).logits
+        return logits
 
     def windows(self, text: str, size: int | None) -> list[str]:
         """The text, cut into windows of at most ``size`` tokens that overlap by a quarter if it is longer."""
@@ -147,6 +153,21 @@ class ModelSource:
         Raises EncoderMissing where it cannot be loaded, RewardError for missing weights (they would be random) or a
         tokenizer without positions.
         """
+        return self._read()
+
+    def apart(self, seed: int) -> LoadedModel:
+        """A private model of one number whose weights may change; a head that is missing is drawn from ``seed``.
+
+        Raises as ``load``.
+        """
+        import torch
+
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            return self._read(drawn=(HEADS, {"num_labels": 1}))
+
+    def _read(self, drawn: tuple[tuple[str, ...], Mapping[str, int]] = ((), {})) -> LoadedModel:
+        """``drawn``: parts whose weights may be missing, and what the configuration is given."""
         import torch
         import transformers
 
@@ -159,12 +180,12 @@ class ModelSource:
                 config = transformers.AutoConfig.from_pretrained(folder, **more)
                 tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **more)
                 model, report = self._kind(config.is_encoder_decoder).from_pretrained(
-                    folder, dtype=getattr(torch, self.dtype), output_loading_info=True, **more
+                    folder, dtype=getattr(torch, self.dtype), output_loading_info=True, **more, **drawn[1]
                 )
         except (OSError, ValueError, ImportError) as error:  # ImportError: of gguf
             raise not_loaded(self.location, error, "model") from error
-        if report["missing_keys"]:
-            what = f"no weights for {min(report['missing_keys'])} and {len(report['missing_keys']) - 1} more"
+        if missing := [key for key in report["missing_keys"] if not set(key.split(".")) & {*drawn[0]}]:
+            what = f"no weights for {min(missing)} and {len(missing) - 1} more"
             raise RewardError(f"model {self.location!r}: {what}, which would be random; give a model trained for this")
         if not tokenizer.is_fast:
             raise RewardError(f"model {self.location!r}: it has no fast tokenizer, which knows positions; give another")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from rewards.options import takes
 from rewards.scoring import Inputs, signature
 from rewards.text.chunks import encodable
 from rewards.text.sentences import sentences
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(kw_only=True)
@@ -87,18 +90,36 @@ class RewardModel(PairReward):
     def pair_scores(self, pairs: Sequence[Pair]) -> Sequence[float]:
         """The number of the best window of each pair."""
         loaded = self._loaded()
-        rows, owners = [], []
-        for number, pair in enumerate(pairs):
-            if self.pair_reason(pair) is None:
-                found = self._windows(loaded, pair)
-                rows += found
-                owners += [number] * len(found)
+        rows, owners = self.encoded(loaded, [pair if self.pair_reason(pair) is None else None for pair in pairs])
         scores = [float("nan")] * len(pairs)
-        if rows:
-            numbers = loaded.logits({key: [row[key] for row in rows] for key in rows[0]})[:, 0]
-            for owner, value in zip(owners, numbers.tolist(), strict=True):
+        if owners:
+            for owner, value in zip(owners, loaded.logits(rows)[:, 0].tolist(), strict=True):
                 scores[owner] = value if scores[owner] != scores[owner] else max(scores[owner], value)
         return scores
+
+    def scores_of(self, loaded: LoadedModel, texts: Sequence[Sequence[Pair]]) -> Tensor:
+        """The scores (n,) float64 of n >= 1 texts by the weights of another ``loaded`` model, with a gradient.
+
+        A text has a pair for each text that it is read with, of which the best counts, as everywhere.
+        """
+        import torch
+
+        owners = [number for number, pairs in enumerate(texts) for _ in pairs]
+        rows, places = self.encoded(loaded, [pair for pairs in texts for pair in pairs])
+        own = torch.tensor([owners[place] for place in places], device=loaded.device)
+        numbers = loaded.numbers(rows)[:, 0].double()
+        return torch.stack([numbers[own == number].amax() for number in range(len(texts))])
+
+    def encoded(
+        self, loaded: LoadedModel, pairs: Sequence[Pair | None]
+    ) -> tuple[dict[str, list[list[int]]], list[int]]:
+        """What ``loaded`` reads, of all windows of the pairs that are not None, and the number of the pair of each.
+
+        Raises RewardError where a candidate leaves no room for a given text.
+        """
+        found = [(number, row) for number, pair in enumerate(pairs) if pair for row in self._windows(loaded, pair)]
+        keys = found[0][1] if found else ()
+        return {key: [row[key] for _, row in found] for key in keys}, [number for number, _ in found]
 
     def pair_reason(self, pair: Pair) -> str | None:
         """The candidate is longer than the model reads beside an article."""

@@ -1,17 +1,18 @@
-"""``rlsum fit-metric``: train a metric's encoder on human judgments."""
+"""``rlsum fit-metric``: train a metric's encoder on human judgments, or a reward model on votes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
 
-from rewards.specs import as_spec
+from rewards.specs import Spec, as_spec
 from rlsum.cli.layout import HumanScore, Layout, LowerIsBetter
 from rlsum.cli.options import JUDGMENTS, expanded, listed, progress
 from rlsum.metric_fitting.options import FitOptions
@@ -20,17 +21,25 @@ from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
     from rlsum.judgments.columns import JudgmentColumns
-    from rlsum.metric_fitting.examples import JudgedExample
+    from rlsum.judgments.records import Judgment
+    from rlsum.metric_fitting.examples import Judged
     from rlsum.metric_fitting.fitting import Correlations, EpochValidation, Fitted
+    from rlsum.metric_fitting.fitting_votes import VoteValidation
+    from rlsum.metric_fitting.votes import Agreement
 
-Pool = list["JudgedExample"]
+J = TypeVar("J", bound="Judged")
+V = TypeVar("V")
+Rows = tuple[list["Judgment"], str, str]  # judgments, the human score, the groups that count
+Reading = Callable[[list[str]], Rows]
 
 
 @expanded
 def fit_metric(
     *,
     data: Annotated[list[str], typer.Argument(metavar="DATA...", help=JUDGMENTS)],
-    metric: Annotated[str, typer.Option(help="sbert, cka, bertscore, trwmd or twmd, with its options.")],
+    metric: Annotated[
+        str, typer.Option(help="What to train: sbert, cka, bertscore, trwmd, twmd or, on pairs, reward-model.")
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The learned metric; must be new.")],
     valid: Annotated[
         list[str] | None, typer.Option(metavar="DATA...", help="To choose the epoch. All up to the next option.")
@@ -44,12 +53,17 @@ def fit_metric(
     layout: Layout,
     options: FitOptions,
 ) -> None:
-    """Train the encoder of a contextual metric to predict human scores, with squared error.
+    """Train a metric on human scores, or a reward model on people's choices between two texts.
 
-    Each epoch is written and validated as the reward `learned(path=FOLDER)`; FOLDER keeps the one with the best Pearson
-    correlation on held-out judgments. Correlations are computed within groups (language pairs) and averaged. A judgment
-    is a line of JSON: `{"id", "system", "candidate", "references": [...], "scores": {"overall": 0.5}}`, optionally with
-    `"group"`. Data in another layout are read as by `rlsum data judgments`.
+    Each epoch is written and validated as the reward `learned(path=FOLDER)`; FOLDER keeps the best one on held-out
+    articles. A judgment is a line of JSON: `{"id", "system", "candidate", "references": [...], "scores": {"overall":
+    0.5}}`, optionally with `"group"`. Data in another layout are read as by `rlsum data judgments`.
+
+    The encoder of `sbert` to `twmd` learns scores with squared error, chosen by Pearson's correlation within groups
+    (language pairs). `reward-model(model=...)` puts a number on any encoder, or on the last state of a causal model. It
+    learns from votes: of two texts of an article a judge prefers the one with the higher score (Bradley and Terry, with
+    Davidson's ties). A folder of `human-eval analyse` has them. FOLDER/length-controlled is fitted with length as a
+    covariate.
 
     **Examples**
 
@@ -57,67 +71,117 @@ def fit_metric(
 
     rlsum fit-metric wmt-da:wmt15.tsv.gz wmt-da:wmt16.tsv.gz --test wmt-da:wmt17.tsv.gz --metric cka -o runs/metric
 
+    rlsum fit-metric verdict --score overall --metric 'reward-model(model=minilm)' -o runs/preference
+
     rlsum evaluate outputs.jsonl --metrics 'rouge-l, learned(path=runs/metric)'
     """
-    from rewards.embedding.learned import check_learnable, learned
+    from rewards.embedding.learned import REWARD_MODEL, check_learnable, learned
+    from rlsum.metric_fitting.examples import check_varied, examples
     from rlsum.metric_fitting.fitting import check_folder, check_scorable, fit, scored
 
     spec = as_spec(metric)
-    start = check_learnable(spec)
-    check_folder(out)
     columns, named = layout.with_score(score)
     read = partial(_read, score=named, groups=groups, lower_is_better=listed(lower_is_better), layout=columns)
-    training, validation, tested = _pools(read, data, valid, test, limit, holdout, options.seed)
+    pools = partial(_pools, data=data, valid=valid, test=test, limit=limit, holdout=holdout, seed=options.seed)
+    if spec.name == REWARD_MODEL:
+        _fit_votes(spec, out, options, read, pools)
+        return
+    start = check_learnable(spec)
+    check_folder(out)
+    training, validation, tested = pools(lambda sources: examples(*read(sources)))
+    for part, pool in (("training", training), ("validation", validation), ("test", tested)):
+        if pool or part != "test":
+            check_varied(part, pool)
     check_scorable(start, tested)
     before = scored(start, tested)
-    with progress() as bar:
-        task = bar.add_task("training", total=options.epochs * math.ceil(len(training) / options.batch_size))
-
-        def updated(loss: float) -> None:
-            bar.update(task, advance=1, description=f"training, loss {loss:.4f}")
-
-        def validated(validation: EpochValidation, best: bool) -> None:
-            bar.console.print(_line(validation, best), markup=False, highlight=False, soft_wrap=True)
-
-        fitted = fit(spec, training, validation, out, options, validated, updated)
+    with _telling(len(training), options, _line) as told:
+        fitted = fit(spec, training, validation, out, options, *told)
     reward = learned(path=str(out), device=start.space.source.device)
     _print(fitted, before, scored(reward, tested))
     typer.echo(f"{out}: epoch {fitted.about['epoch']}, learned(path={out})")
     typer.echo(reward.signature)
 
 
+def _fit_votes(spec: Spec, out: Path, options: FitOptions, read: Reading, pools: Callable[..., Any]) -> None:
+    """Two rewards from the same votes: with length as people take it, and without what length explains."""
+    from rewards.embedding.learned import learned
+    from rlsum.metric_fitting.fitting import check_folder
+    from rlsum.metric_fitting.fitting_votes import CONTROLLED, check_preference, fit_votes, score_gaps
+    from rlsum.metric_fitting.votes import agreement, votes
+
+    reward = check_preference(spec)
+    check_folder(out)
+    training, validation, tested = pools(lambda sources: votes(*read(sources), reward.given))
+    rows, lines = [], []
+    for folder, by_length in ((out, False), (out / CONTROLLED, True)):
+        with _telling(len(training), options, _vote_line) as told:
+            fitted = fit_votes(reward, spec, training, validation, folder, options, by_length, *told)
+        name = "length apart" if by_length else "as voted"
+        if fitted.best and fitted.best.agreement:
+            rows.append(_agreement_row(f"{name}: validation", fitted.best.agreement))
+        fresh = learned(path=str(folder), device=reward.options.device)
+        if tested:
+            rows.append(_agreement_row(f"{name}: test", agreement(score_gaps(fresh, tested), tested)))
+        if not fitted.about["validation"]["log_likelihood"] > fitted.history[0].quality:
+            typer.echo(f"{folder}: held-out votes are no more likely by these scores than without any", err=True)
+        lines += [f"{folder}: epoch {fitted.about['epoch']}, learned(path={folder})", fresh.signature]
+    header = ("votes", "n", "accuracy", "of the longer", "tau", "longer higher")
+    notes = (
+        "Accuracy: of the votes for one of two texts, the share for the one with the higher score, or for the longer; "
+        "tau: Kendall's within articles; longer higher: how often the longer text has the higher score.",
+        "The epoch was chosen on the articles of the validation; intervals are over articles and judges.",
+    )
+    show([Table("Agreement with votes x 100", header, tuple(rows), notes)], Console())
+    typer.echo("\n".join(lines))
+    typer.echo(f"next: objective.reward='learned(path={out})' of `rlsum train`, or a reward of `rlsum compare`")
+
+
 def _pools(
-    read: Callable[[list[str]], Pool],
+    read: Callable[[list[str]], list[J]],
     data: list[str],
     valid: list[str] | None,
     test: list[str] | None,
     limit: int | None,
     holdout: float,
     seed: int,
-) -> tuple[Pool, Pool, Pool]:
+) -> tuple[list[J], list[J], list[J]]:
     """The judgments to train on, to validate and to test. Says their numbers, and which are in two."""
     from rlsum.data.corpus import drawn
-    from rlsum.metric_fitting.examples import check_varied, held_out
+    from rlsum.metric_fitting.examples import held_out
 
     training = drawn(read(data), limit, seed)
     training, validation = (training, read(valid)) if valid else held_out(training, holdout, seed)
     tested = read(test) if test else []
-    for part, pool in (("training", training), ("validation", validation), ("test", tested)):
-        if pool or part != "test":
-            check_varied(part, pool)
-    _warn_if_shared("--valid", validation if valid else [], training)
-    _warn_if_shared("--test", tested, training)
-    typer.echo(f"{len(training):,} judgments to train on, {len(validation):,} to validate, {len(tested):,} to test")
+    known, (noun, seen) = {example.seen for example in training}, training[0].nouns
+    for option, pool in (("--valid", validation if valid else []), ("--test", tested)):
+        if shared := sum(example.seen in known for example in pool):
+            typer.echo(f"{option}: {shared:,} of {len(pool):,} {seen} are also in the training data", err=True)
+    typer.echo(f"{len(training):,} {noun} to train on, {len(validation):,} to validate, {len(tested):,} to test")
     return training, validation, tested
+
+
+@contextmanager
+def _telling(size: int, options: FitOptions, line: Callable[[V, bool], str]) -> Iterator[tuple[Any, Any]]:
+    """What to call with each validation and each loss of a training on ``size`` examples."""
+    with progress() as bar:
+        task = bar.add_task("training", total=options.epochs * math.ceil(size / options.batch_size))
+
+        def validated(validation: V, best: bool) -> None:
+            bar.console.print(line(validation, best), markup=False, highlight=False, soft_wrap=True)
+
+        def updated(loss: float) -> None:
+            bar.update(task, advance=1, description=f"training, loss {loss:.4f}")
+
+        yield validated, updated
 
 
 def _read(
     sources: list[str], score: str | None, groups: str, lower_is_better: list[str], layout: JudgmentColumns
-) -> Pool:
-    """The judgments of some groups with a human score. Prints notes, and what is left out."""
+) -> Rows:
+    """The judgments, the human score, and the groups that count. Prints notes, and what is left out."""
     from rlsum.judgments.orientation import human_score
     from rlsum.judgments.registry import load
-    from rlsum.metric_fitting.examples import examples
+    from rlsum.metric_fitting.examples import scored
 
     loaded = [load(source, layout=layout, lower_is_better=lower_is_better) for source in sources]
     first, score = human_score(loaded[0], score, lower_is_better)
@@ -128,18 +192,10 @@ def _read(
             typer.echo(f"{judgments.name}: left out {count:,} {reason}")
         for note in judgments.notes:
             typer.echo(f"{judgments.name}: {note}")
-    pool = examples(rows, score, groups)
-    if len(pool) < len(rows):
-        counts = f"{len(rows) - len(pool):,} of {len(rows):,}"
+    if (kept := len(scored(rows, score, groups))) < len(rows):
+        counts = f"{len(rows) - kept:,} of {len(rows):,}"
         typer.echo(f"{', '.join(sources)}: left out {counts}, of other groups or without {score!r}")
-    return pool
-
-
-def _warn_if_shared(option: str, pool: list[JudgedExample], training: list[JudgedExample]) -> None:
-    known = {(example.candidate, example.references) for example in training}
-    shared = sum((example.candidate, example.references) in known for example in pool)
-    if shared:
-        typer.echo(f"{option}: {shared:,} of {len(pool):,} pairs of texts are also in the training data", err=True)
+    return rows, score, groups
 
 
 def _line(validation: EpochValidation, best: bool) -> str:
@@ -167,3 +223,17 @@ def _row(name: str, before: Correlations, after: Correlations) -> tuple:
     pairs = ((before.pearson, after.pearson), (before.kendall, after.kendall))
     values = [Cell("\N{EN DASH}" if math.isnan(value) else f"{value * 100:.1f}") for pair in pairs for value in pair]
     return (Cell(name), Cell(f"{after.n:,}"), *values)
+
+
+def _vote_line(validation: VoteValidation, best: bool) -> str:
+    loss = "" if math.isnan(validation.loss) else f"  loss {validation.loss:.4f}"
+    found = validation.agreement
+    accuracy = f", accuracy {found.accuracy.mean:.3f}, of the longer {found.longer_accuracy.mean:.3f}" if found else ""
+    line = f"epoch {validation.epoch}{loss}  validation: log-likelihood {validation.quality:.4f}{accuracy}"
+    return line + ("  (best so far)" if best else "")
+
+
+def _agreement_row(name: str, found: Agreement) -> tuple:
+    values = (found.accuracy, found.longer_accuracy, found.kendall, found.longer_chosen)
+    shown = [f"{100 * one.mean:.1f} ({100 * one.low:.1f} to {100 * one.high:.1f})" for one in values]
+    return (Cell(name), Cell(f"{found.accuracy.n:,}"), *map(Cell, shown))

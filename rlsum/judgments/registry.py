@@ -23,7 +23,7 @@ from rlsum.judgments.aggregation import aggregated, doubts
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.columns import JudgmentColumns, read_rows
 from rlsum.judgments.orientation import doubted, negated
-from rlsum.judgments.public import HUB, READERS
+from rlsum.judgments.public import HUB, OF_STUDY, READERS
 from rlsum.judgments.records import KNOWN, parse
 from rlsum.readers import DAMAGED, Read, is_saved, is_table, opened, records
 from rlsum.records import RecordTexts
@@ -160,6 +160,8 @@ def _parse(text: str) -> tuple[str, str, str]:
     if match and match[1] in READERS:
         return match[1], match[2] or "", match[3]
     path = Path(text).expanduser()
+    if (path / OF_STUDY).is_file():
+        return "", "", str(path / OF_STUDY)
     if path.is_dir() and not _recognised(path) and not is_saved(path):
         raise RecordError(f"{text}: a folder; write NAME:{text}, NAME one of {', '.join(READERS)}")
     if match and not path.exists():

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from fnmatch import fnmatchcase
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
@@ -27,37 +28,69 @@ class JudgedExample:
     candidate: str
     references: tuple[str, ...]
     human: float
+    nouns: ClassVar = ("judgments", "pairs of texts")
+
+    @property
+    def key(self) -> object:
+        """The input."""
+        return self.group, self.id
+
+    @property
+    def seen(self) -> object:
+        """The texts that are compared."""
+        return self.candidate, self.references
 
 
-def examples(judgments: Sequence[Judgment], score: str, groups: str = "*") -> list[JudgedExample]:
-    """Judgments with ``score`` in the groups that match ``groups`` (``*-en``). Raises UserError if there are none."""
+def scored(judgments: Sequence[Judgment], score: str, groups: str = "*") -> list[Judgment]:
+    """Those with ``score`` in the groups that match ``groups`` (``*-en``). Raises UserError if there are none."""
     matching = [row for row in judgments if fnmatchcase(row.group, groups)]
     if not matching:
         known = ", ".join(sorted({row.group or "(none)" for row in judgments})[:20])
         raise UserError(f"--groups {groups!r}: no judgment is in such a group; the groups are {known}")
-    scored = [
-        JudgedExample(row.group, row.id, row.system, row.candidate, row.references, value)
-        for row in matching
-        if (value := row.scores.get(score)) is not None
-    ]
-    if not scored:
+    rows = [row for row in matching if row.scores.get(score) is not None]
+    if not rows:
         names = sorted({name for row in matching for name, value in row.scores.items() if value is not None})
         choices = f"the scores are {', '.join(names)}" if names else "there are no scores"
         raise UserError(f"--score {score!r}: no judgment has this score{nearest(score, names)}; {choices}")
-    return scored
+    return rows
 
 
-def held_out(pool: Sequence[JudgedExample], share: float, seed: int) -> tuple[list[JudgedExample], list[JudgedExample]]:
+def examples(judgments: Sequence[Judgment], score: str, groups: str = "*") -> list[JudgedExample]:
+    """Those that are ``scored``, as examples."""
+    return [
+        JudgedExample(row.group, row.id, row.system, row.candidate, row.references, row.scores[score] or 0.0)
+        for row in scored(judgments, score, groups)
+    ]
+
+
+class Judged(Protocol):
+    """An example; ``nouns``: what examples are called, and what they have in common with others in ``seen``."""
+
+    nouns: ClassVar[tuple[str, str]]
+
+    @property
+    def key(self) -> object:
+        """Its input, which is held out whole."""
+
+    @property
+    def seen(self) -> object:
+        """What should not be in two sets of data."""
+
+
+J = TypeVar("J", bound=Judged)
+
+
+def held_out(pool: Sequence[J], share: float, seed: int) -> tuple[list[J], list[J]]:
     """(train, valid): a random ``share`` of the items is held out whole. Raises UserError for fewer than two items."""
-    items = list(dict.fromkeys((example.group, example.id) for example in pool))
+    items = list(dict.fromkeys(example.key for example in pool))
     if len(items) < 2:
         raise UserError(f"{len(items)} judged item cannot be split; give --valid, or more judgments")
     count = min(len(items) - 1, max(1, round(share * len(items))))
     chosen = np.random.default_rng(seed).choice(len(items), size=count, replace=False)
     valid = {items[index] for index in chosen}
     return (
-        [example for example in pool if (example.group, example.id) not in valid],
-        [example for example in pool if (example.group, example.id) in valid],
+        [example for example in pool if example.key not in valid],
+        [example for example in pool if example.key in valid],
     )
 
 
@@ -67,8 +100,8 @@ def check_varied(part: str, pool: Sequence[JudgedExample]) -> None:
         raise UserError(f"{part} judgments: all {len(pool)} human scores are equal; a metric needs scores that differ")
 
 
-def content(pool: Sequence[JudgedExample]) -> str:
-    """A digest of twelve hex digits of all texts and scores, in order."""
+def content(pool: Sequence[Any]) -> str:
+    """A digest of twelve hex digits of all examples, which are dataclasses, in order."""
     return digest([json.dumps(astuple(example)) for example in pool])
 
 

@@ -6,11 +6,11 @@ The values of ``metric.json`` are those of the reward loaded from the folder, wh
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,10 @@ from numpy.typing import ArrayLike
 from rewards.embedding.learned import METRIC, check_learnable, learnable_options, learned
 from rewards.embedding.reward import EmbeddingReward
 from rewards.encoding import loading as encoders
+from rewards.encoding.encoder import Device
 from rewards.errors import RewardError
+from rewards.models.loading import ModelSource
+from rewards.scoring import BaseReward
 from rewards.specs import Spec
 from rlsum.errors import UserError
 from rlsum.evaluation.coefficients.kendall import kendall
@@ -72,21 +75,68 @@ class EpochValidation:
         """Averaged over the groups."""
         return average(self.groups)
 
+    @property
+    def quality(self) -> float:
+        """Pearson's r, by which the best epoch is chosen."""
+        return self.mean.pearson
+
     def row(self) -> dict[str, Any]:
         """For JSON: null if a number is undefined."""
         return {"epoch": self.epoch, **defined({"loss": self.loss}), **self.mean.to_json()}
 
+    def to_json(self) -> dict[str, Any]:
+        """With the groups."""
+        return {**self.mean.to_json(), "groups": {name: group.to_json() for name, group in self.groups.items()}}
+
+
+class Validation(Protocol):
+    """How an epoch does on held-out judgments."""
+
+    @property
+    def epoch(self) -> int:
+        """From 0, the start."""
+
+    @property
+    def quality(self) -> float:
+        """By which the best epoch is chosen."""
+
+    def row(self) -> dict[str, Any]:
+        """For the history in metric.json."""
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, for metric.json."""
+
+
+V = TypeVar("V", bound=Validation)
+V_co = TypeVar("V_co", bound=Validation, covariant=True)
+
 
 @dataclass
-class Fitted:
+class Fitted(Generic[V]):
     """The result of a training. ``best``: the epoch in the folder, None before the first; ``about``: metric.json."""
 
-    history: list[EpochValidation]
-    best: EpochValidation | None = None
+    history: list[V]
+    best: V | None = None
     about: dict[str, Any] = field(default_factory=dict)
 
 
-OnValidation = Callable[[EpochValidation, bool], None]
+class Learner(Protocol[V_co]):
+    """What learns."""
+
+    def epoch(self, number: int) -> Iterator[float]:
+        """The updates of an epoch (from 1); yields losses."""
+
+    def save(self, folder: Path) -> None:
+        """Write its weights."""
+
+    def about(self) -> dict[str, Any]:
+        """What metric.json says of an epoch."""
+
+    def validated(self, reward: Any, number: int, loss: float) -> V_co:
+        """How the ``reward`` of these weights does."""
+
+
+OnValidation = Callable[[V, bool], None]
 OnUpdate = Callable[[float], None]
 
 
@@ -96,9 +146,9 @@ def fit(
     valid: Sequence[JudgedExample],
     folder: Path,
     options: FitOptions,
-    on_validation: OnValidation = lambda validation, best: None,
+    on_validation: OnValidation[EpochValidation] = lambda validation, best: None,
     on_update: OnUpdate = lambda loss: None,
-) -> Fitted:
+) -> Fitted[EpochValidation]:
     """Train the encoder of ``spec`` and write the epoch with the best Pearson on ``valid`` to ``folder``.
 
     ``on_validation`` is called with each validation and whether it is the best so far, ``on_update`` with the loss of
@@ -111,16 +161,49 @@ def fit(
     check_varied("validation", valid)
     check_scorable(reward, [*train, *valid])
     trainee = Trainee(reward, train, Scale.of(options.scale, [example.human for example in train]), options)
-    fitted = Fitted(
-        [EpochValidation(0, np.nan, scored(reward, valid))], about=about(spec, reward, train, valid, options)
-    )
+    start = EpochValidation(0, np.nan, scored(reward, valid))
+    fitted = Fitted([start], about=about(spec, reward, train, valid, options))
+    device = reward.space.source.device
+    return learn(_OnScores(trainee, valid), fitted, folder, options, device, on_validation, on_update)
+
+
+@dataclass
+class _OnScores:
+    """See ``Learner``."""
+
+    trainee: Trainee
+    valid: Sequence[JudgedExample]
+
+    def epoch(self, number: int) -> Iterator[float]:
+        return self.trainee.epoch(number)
+
+    def save(self, folder: Path) -> None:
+        encoders.save(self.trainee.encoder, self.trainee.reward.space.source, folder)
+
+    def about(self) -> dict[str, Any]:
+        return {}
+
+    def validated(self, reward: BaseReward, number: int, loss: float) -> EpochValidation:
+        return EpochValidation(number, loss, scored(reward, self.valid))
+
+
+def learn(
+    learner: Learner[V],
+    fitted: Fitted[V],
+    folder: Path,
+    options: FitOptions,
+    device: Device,
+    on_validation: OnValidation[V],
+    on_update: OnUpdate,
+) -> Fitted[V]:
+    """The epochs of ``learner``, each written, validated and, if it is the best so far, kept in ``folder``."""
     on_validation(fitted.history[0], False)
     for number in range(1, options.epochs + 1):
         losses = []
-        for loss in trainee.epoch(number):
+        for loss in learner.epoch(number):
             losses.append(loss)
             on_update(loss)
-        better = _validate(trainee, valid, folder, fitted, float(np.mean(losses)))
+        better = _validate(learner, folder, fitted, device, float(np.mean(losses)))
         on_validation(fitted.history[-1], better)
         if fitted.best is not None and number - fitted.best.epoch >= options.patience:
             break
@@ -133,7 +216,7 @@ def fit(
     return fitted
 
 
-def scored(reward: EmbeddingReward, examples: Sequence[JudgedExample]) -> dict[str, Correlations]:
+def scored(reward: BaseReward, examples: Sequence[JudgedExample]) -> dict[str, Correlations]:
     """Correlations of a reward with people by group, in the order in which groups first appear.
 
     Each group is one call, so batch centering stays within it.
@@ -171,31 +254,31 @@ def check_scorable(reward: EmbeddingReward, examples: Sequence[JudgedExample]) -
             raise UserError(f"{judgment} cannot be scored: {reason}; remove it")
 
 
-def _validate(trainee: Trainee, valid: Sequence[JudgedExample], folder: Path, fitted: Fitted, loss: float) -> bool:
-    """Write the weights, score ``valid`` with them, and move them to ``folder`` if best so far. Returns whether moved.
+def _validate(learner: Learner[V], folder: Path, fitted: Fitted[V], device: Device, loss: float) -> bool:
+    """Write the weights, validate them, and move them to ``folder`` if best so far. Returns whether moved.
 
     After a kill the folder is complete, or, between the two renames, ``FOLDER.partial-*`` holds the old one and the
     new.
     """
-    source = trainee.reward.space.source
     with TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}.partial-") as partial:
-        written = Path(partial) / "metric"
-        encoders.save(trainee.encoder, source, written)
-        write_atomically(written / METRIC, _json(fitted.about))
-        reward = learned(path=str(written), device=source.device)
+        written, number = Path(partial) / "metric", len(fitted.history)
+        learner.save(written)
+        now = fitted.about | learner.about()
+        write_atomically(written / METRIC, _json(now))
+        reward = learned(path=str(written), device=device)
         try:
-            groups = scored(reward, valid)
+            fitted.history.append(learner.validated(reward, number, loss))
         except RewardError as error:  # weights that diverged
-            raise UserError(f"epoch {len(fitted.history)}: {error}; give a lower --learning-rate") from error
-        fitted.history.append(EpochValidation(len(fitted.history), loss, groups))
-        pearson, best = fitted.history[-1].mean.pearson, fitted.best
-        better = not np.isnan(pearson) and (best is None or pearson > best.mean.pearson)
+            raise UserError(f"epoch {number}: {error}; give a lower --learning-rate") from error
+        quality, best = fitted.history[-1].quality, fitted.best
+        better = not np.isnan(quality) and (best is None or quality > best.quality)
         if better:
             fitted.best = fitted.history[-1]
-            fitted.about |= {"signature": reward.signature, **_progress(fitted, finished=False)}
+            fitted.about = now | {"signature": reward.signature, **_progress(fitted, finished=False)}
             write_atomically(written / METRIC, _json(fitted.about))
             _publish(written, folder)
     encoders.forget_loaded()  # other weights will have the same paths
+    ModelSource.load.cache_clear()
     return better
 
 
@@ -233,15 +316,12 @@ def about(
     }
 
 
-def _progress(fitted: Fitted, finished: bool) -> dict[str, Any]:
+def _progress(fitted: Fitted[V], finished: bool) -> dict[str, Any]:
     assert fitted.best is not None
     return {
         "finished": finished,
         "epoch": fitted.best.epoch,
-        "validation": {
-            **fitted.best.mean.to_json(),
-            "groups": {name: group.to_json() for name, group in fitted.best.groups.items()},
-        },
+        "validation": fitted.best.to_json(),
         "history": [validation.row() for validation in fitted.history],
     }
 

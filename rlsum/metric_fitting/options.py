@@ -8,16 +8,19 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 Scaling = Literal["min-max", "standard", "none"]
+Judges = Literal["votes", "equal", "random"]
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class FitOptions:
-    """Hyperparameters. Training ends after ``patience`` epochs without a better Pearson in validation."""
+    """Hyperparameters. Training ends after ``patience`` epochs without a better Pearson in validation, or of
+    pairs a better likelihood.
+    """
 
     epochs: int = Field(default=5, ge=1)
     """maximum number of passes over the judgments"""
     batch_size: int = Field(default=32, ge=1)
-    """judgments per update"""
+    """judgments, or votes on pairs, per update"""
     learning_rate: float = Field(default=2e-5, gt=0, allow_inf_nan=False)
     """highest learning rate; it rises from 0 and falls to 0"""
     patience: int = Field(default=2, ge=1)
@@ -26,3 +29,6 @@ class FitOptions:
     """seed of the draw, the held-out items and the order"""
     scale: Scaling = "min-max"
     """human scores to [0, 1], or to mean 0 and deviation 1"""
+    judges: Judges = "votes"
+    """of votes on pairs: each vote counts the same, or equal: each judge; random: judges differ by chance in how well
+    they tell texts apart, which is learned of each"""

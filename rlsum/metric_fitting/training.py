@@ -1,12 +1,14 @@
-"""Training that brings ``Sim`` closer to human scores (Chen et al. 2020, section 5), without dropout, seeded."""
+"""Training without dropout, seeded, and that of ``Sim`` on human scores (Chen et al. 2020, section 5)."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from rewards.embedding.learned import similarities
@@ -27,24 +29,58 @@ def rate(update: int, updates: int) -> float:
     return min((update + 1) / warm, (updates - update) / max(1, updates - warm))
 
 
-class Trainee:
+class Training(ABC):
+    """Epochs over ``size`` examples, and parameters with their highest learning rates."""
+
+    def __init__(self, rates: Sequence[tuple[list[Tensor], float]], size: int, options: FitOptions) -> None:
+        self.options, self.size = options, size
+        groups = [{"params": parameters, "lr": rate, "highest": rate} for parameters, rate in rates if parameters]
+        self.optimizer = torch.optim.Adam(groups)
+        self.per_epoch = math.ceil(size / options.batch_size)
+
+    @abstractmethod
+    def loss(self, chosen: Sequence[int]) -> Tensor:
+        """The loss of the examples at ``chosen``, a scalar with gradient. Raises UserError or RewardError."""
+
+    def order(self, number: int) -> NDArray[np.int64]:
+        """The order of the examples in epoch ``number``."""
+        return np.random.default_rng((self.options.seed, number)).permutation(self.size)
+
+    def epoch(self, number: int) -> Iterator[float]:
+        """The updates of epoch ``number`` (from 1); yields losses. Raises UserError if one or a norm is infinite."""
+        # Batches of equal size, because centering a last batch of one text would give 0.
+        for index, chosen in enumerate(np.array_split(self.order(number), self.per_epoch)):
+            yield self._update((number - 1) * self.per_epoch + index, chosen.tolist())
+
+    def _update(self, update: int, chosen: Sequence[int]) -> float:
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["highest"] * rate(update, self.options.epochs * self.per_epoch)
+        try:
+            loss = self.loss(chosen)
+        except RewardError as error:  # weights that diverged
+            raise UserError(f"update {update + 1}: {error}; give a lower --learning-rate") from error
+        self.optimizer.zero_grad()
+        if loss.requires_grad:  # not where every candidate is empty, or a reference
+            loss.backward()
+        parameters = [weight for group in self.optimizer.param_groups for weight in group["params"]]
+        norm = torch.nn.utils.clip_grad_norm_(parameters, MAX_GRADIENT_NORM)
+        if not (loss.isfinite() and norm.isfinite()):
+            values = f"loss {loss.item():.3g}, norm of the gradient {norm.item():.3g}"
+            raise UserError(f"update {update + 1} is not finite ({values}); give a lower --learning-rate")
+        self.optimizer.step()
+        return loss.item()
+
+
+class Trainee(Training):
     """A private, uncached encoder, its optimiser, and the training examples."""
 
     def __init__(
         self, reward: EmbeddingReward, examples: Sequence[JudgedExample], scale: Scale, options: FitOptions
     ) -> None:
-        self.reward, self.examples, self.options = reward, examples, options
+        self.reward, self.examples = reward, examples
         self.targets = torch.tensor([scale(example.human) for example in examples], dtype=torch.float64)
         self.encoder = load_apart(reward.space.source)
-        self.optimizer = torch.optim.Adam(self.encoder.model.parameters(), lr=options.learning_rate)
-        self.per_epoch = math.ceil(len(examples) / options.batch_size)
-
-    def epoch(self, number: int) -> Iterator[float]:
-        """The updates of epoch ``number`` (from 1); yields losses. Raises UserError if one or a norm is infinite."""
-        order = np.random.default_rng((self.options.seed, number)).permutation(len(self.examples))
-        # Batches of equal size, because centering a last batch of one text would give 0.
-        for index, chosen in enumerate(np.array_split(order, self.per_epoch)):
-            yield self._update((number - 1) * self.per_epoch + index, chosen.tolist())
+        super().__init__([(list(self.encoder.model.parameters()), options.learning_rate)], len(examples), options)
 
     def loss(self, chosen: Sequence[int]) -> Tensor:
         """The mean squared error of the examples at ``chosen``, a scalar with gradient."""
@@ -56,20 +92,3 @@ class Trainee:
                 reason = self.reward.undefined(example.candidate, example.references) or "its score is not a number"
                 raise UserError(f"judgment {example.id!r} of system {example.system!r} has no score: {reason}")
         return (scores - self.targets[list(chosen)]).square().mean()
-
-    def _update(self, update: int, chosen: Sequence[int]) -> float:
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.options.learning_rate * rate(update, self.options.epochs * self.per_epoch)
-        try:
-            loss = self.loss(chosen)
-        except RewardError as error:  # weights that diverged
-            raise UserError(f"update {update + 1}: {error}; give a lower --learning-rate") from error
-        self.optimizer.zero_grad()
-        if loss.requires_grad:  # not where every candidate is empty, or a reference
-            loss.backward()
-        norm = torch.nn.utils.clip_grad_norm_(self.encoder.model.parameters(), MAX_GRADIENT_NORM)
-        if not (loss.isfinite() and norm.isfinite()):
-            values = f"loss {loss.item():.3g}, norm of the gradient {norm.item():.3g}"
-            raise UserError(f"update {update + 1} is not finite ({values}); give a lower --learning-rate")
-        self.optimizer.step()
-        return loss.item()

@@ -1,6 +1,7 @@
 """Public data of judgments: a reader each, from a path to `Judgments`, by name in `READERS`."""
 
 HUB = "hf"
+OF_STUDY = "judged.jsonl"  # in the folder that `human-eval analyse` wrote
 READERS = {
     "chaganty2018": "rlsum.judgments.public.chaganty:chaganty2018",
     "realsumm": "rlsum.judgments.public.realsumm:realsumm",

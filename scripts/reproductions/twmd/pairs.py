@@ -14,7 +14,6 @@ from reproductions.estimate import Estimate, estimate
 from reproductions.twmd.metrics import EncoderSetup, Metric
 from rewards.base import Reward
 from rewards.embedding.corpus_statistics import digest
-from rewards.embedding.reward import EmbeddingReward
 from rewards.embedding.space import OFFICIAL_BATCH
 from rewards.encoding.encoder import Encoder
 from rewards.encoding.layers import Layer
@@ -96,7 +95,7 @@ def score_all(rewards: Sequence[Reward], candidates: Sequence[str], references: 
 
 def scores(
     pairs: SentencePairs,
-    rewards: Sequence[EmbeddingReward],
+    rewards: Sequence[Reward],
     by_length: Encoder | None = None,
     cache: Path | None = None,
 ) -> Floats:
@@ -115,9 +114,7 @@ def scores(
     return values
 
 
-def _cached(
-    folder: Path, rewards: Sequence[EmbeddingReward], candidates: Sequence[str], references: Sequence[str]
-) -> Floats:
+def _cached(folder: Path, rewards: Sequence[Reward], candidates: Sequence[str], references: Sequence[str]) -> Floats:
     """`score_all` with one file per metric in ``folder``, which is read if it exists and else written."""
     files = [folder / f"{digest([reward.signature, *candidates, *references])}.npy" for reward in rewards]
     missing = [index for index, file in enumerate(files) if not file.exists()]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import random
 
+import headed
 import pytest
 from studies import NAMES, outputs
 
 from human_eval.collection.responses import Response, write_responses
 from human_eval.files import read_key, read_study
+from rlsum.judgments.registry import load
 from rlsum.records import Output, write_outputs
 
 
@@ -47,6 +49,25 @@ def judgments(study, tmp_path):
     ]
     write_responses(tmp_path / "judgments.jsonl", rows)
     return tmp_path / "judgments.jsonl"
+
+
+def test_a_verdict_has_the_votes_that_a_reward_learns_from(rlsum, study, judgments, tmp_path):
+    """The command that `analyse` prints; the votes are those of the judges who count, by the texts of the outputs."""
+    code, out, _ = rlsum("human-eval", "analyse", study, judgments, "--resamples", 300, "-o", tmp_path / "verdict")
+    assert code == 0
+    assert f"rlsum fit-metric {tmp_path / 'verdict'} --score" in out
+    rows = load(tmp_path / "verdict").rows
+    texts = {(row.id, row.system): (row.source, row.candidate) for row in outputs(40, 2)}
+    assert {judge for row in rows for judge in row.judges} == {f"judge{number}" for number in range(1, 6)}
+    for row in rows:
+        assert (row.source, row.candidate) == texts[row.id.partition("/")[0], row.system]
+    wins = [score for row in rows if row.system == NAMES[1] for score in row.raw_scores["overall"]]
+    assert set(wins) == {0.5, 1.0}
+    metric = f"reward-model(model={headed.causal(tmp_path / 'llama')})"
+    fit = ("fit-metric", tmp_path / "verdict", "--score", "overall", "--metric", metric, "--epochs", 1)
+    code, out, said = rlsum(*fit, "-o", tmp_path / "learned")
+    assert code == 0, said
+    assert f"learned(path={tmp_path / 'learned'})" in out
 
 
 def test_from_judgments_to_a_verdict(rlsum, study, judgments, tmp_path):

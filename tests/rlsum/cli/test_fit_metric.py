@@ -77,10 +77,7 @@ def test_scores_where_lower_is_better_are_learned_the_other_way_round(tmp_path, 
         {"id": str(n), "system": "s", "candidate": "a", "references": ["b"], "scores": {"errors": n}} for n in (1, 2)
     ]
     (tmp_path / "j.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    read = fit_metric._read([str(tmp_path / "j.jsonl")], "errors", "*", ["errors"], None)
-    assert [example.human for example in read] == [-1, -2]
-    assert [example.human for example in fit_metric._read([str(tmp_path / "j.jsonl")], "errors", "*", [], None)] == [
-        1,
-        2,
-    ]
+    for lower, expected in ((["errors"], [-1, -2]), ([], [1, 2])):
+        rows, score, _ = fit_metric._read([str(tmp_path / "j.jsonl")], "errors", "*", lower, None)
+        assert [row.scores[score] for row in rows] == expected
     assert "lower_is_better='errors'" in capsys.readouterr().out

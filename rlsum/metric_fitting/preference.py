@@ -1,0 +1,141 @@
+"""A reward model that learns from votes, under the model of Bradley and Terry (1952) with Davidson's ties (1970).
+
+Each text has a score s. Of two, P(second) = exp(s2) / D, P(first) = exp(s1) / D, P(neither) = nu exp((s1 + s2) / 2) /
+D, where D is the sum of the three. As a covariate, length adds b times the difference in words: what length explains is
+then b's, and the scores are without it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from rewards.encoding.loading import quiet
+from rewards.errors import RewardError
+from rewards.models.pairs import Pair
+from rewards.models.reward_model import RewardModel
+from rlsum.errors import UserError
+from rlsum.metric_fitting.options import FitOptions
+from rlsum.metric_fitting.training import Training
+from rlsum.metric_fitting.votes import JudgedVote, Text, gaps, texts_of
+
+FAST = 0.01  # the least learning rate of ties, length and judges
+
+
+def log_probs(gap: Tensor, log_ties: Tensor) -> Tensor:
+    """Log-probabilities (n, 3) of the first, of neither and of the second; ``gap`` (n,): score of the second less the
+    first's; ``log_ties``: the logarithm of nu.
+    """
+    return torch.stack([-gap / 2, log_ties.expand_as(gap), gap / 2], -1).log_softmax(-1)
+
+
+class Voting:
+    """How votes come from scores: ``ties``, the logarithm of nu; ``length``, b of ``unit`` words; ``judges``, the
+    logarithm of how well each tells texts apart, normally distributed with mean 0 and variance 1.
+    """
+
+    def __init__(self, train: Sequence[JudgedVote], by_length: bool, judges: str) -> None:
+        self.names = {name: number for number, name in enumerate(sorted({vote.judge for vote in train}))}
+        self.unit = float(np.sqrt(np.mean([vote.longer**2 for vote in train]))) or 1.0
+        self.ties = torch.zeros((), dtype=torch.float64, requires_grad=True)
+        self.length = torch.zeros((), dtype=torch.float64, requires_grad=by_length)
+        self.judges = torch.zeros(len(self.names), dtype=torch.float64, requires_grad=judges == "random")
+        counts = Counter(vote.judge for vote in train)
+        even = len(train) / len(counts)
+        self.weights = {name: even / count if judges == "equal" else 1.0 for name, count in counts.items()}
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """What is learned."""
+        return [value for value in (self.ties, self.length, self.judges) if value.requires_grad]
+
+    def log_likelihood(self, gap: Tensor, votes: Sequence[JudgedVote]) -> Tensor:
+        """The mean log-probability of ``votes`` (n,), a scalar; of a judge who is not known, as of an average one."""
+        longer = torch.tensor([vote.longer / self.unit for vote in votes], dtype=torch.float64)
+        known = torch.tensor([self.names.get(vote.judge, len(self.names)) for vote in votes])
+        telling = torch.cat([self.judges, torch.zeros(1, dtype=torch.float64)])[known].exp()
+        chosen = torch.tensor([vote.choice + 1 for vote in votes])
+        values = log_probs(telling * (gap + self.length * longer), self.ties).gather(1, chosen[:, None])[:, 0]
+        weights = torch.tensor([self.weights.get(vote.judge, 1.0) for vote in votes], dtype=torch.float64)
+        return (weights * values).sum() / weights.sum()
+
+    def start(self, train: Sequence[JudgedVote]) -> None:
+        """Fit ties and length alone, as if all texts had one score, so that length explains what it can."""
+        learned = [value for value in (self.ties, self.length) if value.requires_grad]
+        optimizer = torch.optim.LBFGS(learned, max_iter=100, line_search_fn="strong_wolfe")
+        none = torch.zeros(len(train), dtype=torch.float64)
+
+        def step() -> Tensor:
+            optimizer.zero_grad()
+            loss = -self.log_likelihood(none, train) + PULL * sum((value**2).sum() for value in learned)
+            loss.backward()
+            return loss
+
+        optimizer.step(step)
+
+    def to_json(self) -> dict[str, Any]:
+        """nu, b a word, and by how much each judge's scores are multiplied."""
+        judges = {name: self.judges[number].exp().item() for name, number in self.names.items()}
+        return {"ties": self.ties.exp().item(), "length": self.length.item() / self.unit, "judges": judges}
+
+
+PULL = 1e-4  # keeps parameters finite where no judge ever chose neither, or the shorter text
+
+
+class VoteTrainee(Training):
+    """A private reward model, its `Voting`, and the votes to learn from. Raises UserError for texts too long."""
+
+    def __init__(self, reward: RewardModel, train: Sequence[JudgedVote], options: FitOptions, by_length: bool) -> None:
+        self.reward, self.train = reward, train
+        self.loaded = reward.model.apart(options.seed)
+        for text in texts_of(train):
+            try:
+                reward.encoded(self.loaded, _read(text))
+            except RewardError as error:
+                fix = "remove its judgments, or give a model that reads more"
+                raise UserError(f"the text {text[1][:40]!r} cannot be learned from: {error}; {fix}") from error
+        self.voting = Voting(train, by_length, options.judges)
+        self.voting.start(train)
+        weights = [weight for weight in self.loaded.model.parameters() if weight.requires_grad]
+        fast = max(FAST, options.learning_rate)
+        super().__init__([(weights, options.learning_rate), (self.voting.parameters, fast)], len(train), options)
+
+    def epoch(self, number: int) -> Iterator[float]:
+        """As of any training; ``lowest`` is then the lowest score of a text in it."""
+        self.lowest = math.inf
+        yield from super().epoch(number)
+
+    def order(self, number: int) -> NDArray[np.int64]:
+        """Articles in random order, so that texts are read once for all votes on them that a batch has."""
+        articles: dict[str, list[int]] = {}
+        for place in super().order(number).tolist():
+            articles.setdefault(self.train[place].article, []).append(place)
+        return np.array([place for places in articles.values() for place in places])
+
+    def loss(self, chosen: Sequence[int]) -> Tensor:
+        """Minus the mean log-likelihood of the votes at ``chosen``, and the judges' share of their distribution."""
+        votes = [self.train[place] for place in chosen]
+        texts = texts_of(votes)
+        scores = self.reward.scores_of(self.loaded, list(map(_read, texts))).cpu()
+        self.lowest = min(self.lowest, float(scores.detach().min()))
+        gap = gaps(dict(zip(texts, scores, strict=True)), votes)
+        return self.voting.judges.square().sum() / (2 * self.size) - self.voting.log_likelihood(torch.stack(gap), votes)
+
+    def save(self, folder: Path) -> None:
+        """The weights and the tokenizer, as transformers writes them."""
+        with quiet():
+            self.loaded.model.save_pretrained(folder)
+            self.loaded.tokenizer.save_pretrained(folder)
+
+
+def _read(text: Text) -> list[Pair]:
+    given, candidate = text
+    return [Pair(one, candidate) for one in given]

@@ -1,0 +1,174 @@
+"""Votes on pairs of texts of one article: from judgments, and how a score agrees with them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rewards.models.pairs import Given
+from rewards.text.words import units
+from rlsum.errors import UserError
+from rlsum.evaluation.rows import Floats, Ints, numbered
+from rlsum.evaluation.statistics import LEVEL, Interval
+from rlsum.judgments.choices import choices
+from rlsum.judgments.records import Judgment
+from rlsum.metric_fitting.examples import scored
+from rlsum.records import finite
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+RESAMPLES = 1000
+Text = tuple[tuple[str, ...], str]  # what it is read with, and the text itself
+S = TypeVar("S", float, "Tensor")
+
+
+@dataclass(frozen=True)
+class JudgedVote:
+    """One judge's choice between two texts of an article: 1 for the second, -1 for the first, 0 for neither.
+
+    ``given``: what the texts are read with, the article or its references. ``judge``: "" if nobody is named.
+    """
+
+    article: str
+    given: tuple[str, ...]
+    texts: tuple[str, str]
+    judge: str
+    choice: int
+    nouns: ClassVar = ("votes", "votes, by their articles,")
+
+    @property
+    def key(self) -> object:
+        """The article, whatever the input was called."""
+        return self.article
+
+    seen = key
+
+    @property
+    def longer(self) -> int:
+        """By how many words the second text is longer."""
+        first, second = (len(units(text)) for text in self.texts)
+        return second - first
+
+
+def votes(judgments: Sequence[Judgment], score: str, groups: str, given: Given) -> list[JudgedVote]:
+    """The votes of all judges on all pairs of different texts of an input; without names, of the texts' scores.
+
+    Raises UserError for names that are not there, texts without what they are read with, and no pair.
+    """
+    inputs: dict[tuple[str, str], list[Judgment]] = {}
+    for row in scored(judgments, score, groups):
+        inputs.setdefault((row.group, row.id), []).append(row)
+    pairs = (pair for rows in inputs.values() for pair in combinations(rows, 2))
+    found = [vote for pair in pairs if pair[0].candidate != pair[1].candidate for vote in _votes(*pair, score, given)]
+    if not found:
+        raise UserError(
+            f"--score {score!r}: no input has two texts with this score, so there is nothing to choose from"
+        )
+    return found
+
+
+def texts_of(judged: Sequence[JudgedVote]) -> list[Text]:
+    """The texts that were voted on, each once, with what they are read with."""
+    return list(dict.fromkeys((vote.given, text) for vote in judged for text in vote.texts))
+
+
+def gaps(scores: Mapping[Text, S], judged: Sequence[JudgedVote]) -> list[S]:
+    """The score of each vote's second text minus that of the first."""
+    return [scores[vote.given, vote.texts[1]] - scores[vote.given, vote.texts[0]] for vote in judged]
+
+
+def _votes(first: Judgment, second: Judgment, score: str, given: Given) -> Iterator[JudgedVote]:
+    read = tuple(text for text in ((first.source,) if given == "source" else first.references) if text.strip())
+    if not read:
+        other = "given=reference" if given == "source" else "given=source"
+        raise UserError(
+            f"judgment {first.id!r} of system {first.system!r} has no {given}, with which its text is read; give it, "
+            f"or reward-model({other})"
+        )
+    gaps = list(choices(*((row.judges, row.raw_scores.get(score, ())) for row in (first, second))))
+    if not gaps:
+        gaps = [("", (second.scores[score] or 0.0) - (first.scores[score] or 0.0))]
+    article = first.source or f"{first.group}/{first.id}"
+    for judge, gap in gaps:
+        yield JudgedVote(article, read, (first.candidate, second.candidate), judge, int(np.sign(gap)))
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How a score agrees with ``votes``, of which ``ties`` prefer neither and ``undefined`` have no score.
+
+    With 95% intervals. ``accuracy``: the share of the other votes for the text with the higher score, equal scores
+    being half; ``longer_accuracy``: the same of the longer text; ``kendall``: tau-b of votes and scores within
+    articles, their mean; ``longer_chosen``: the share of votes on pairs whose longer text has the higher score.
+    """
+
+    accuracy: Interval
+    longer_accuracy: Interval
+    kendall: Interval
+    longer_chosen: Interval
+    votes: int
+    ties: int
+    undefined: int
+    articles: int
+    judges: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The values for JSON: null if undefined."""
+        values = vars(self).items()
+        return {name: finite(value._asdict()) if isinstance(value, Interval) else value for name, value in values}
+
+
+def agreement(gaps: ArrayLike, judged: Sequence[JudgedVote], seed: int = 0) -> Agreement:
+    """Of ``gaps`` (n,), the scores of second texts minus those of the first; NaN is left out.
+
+    Intervals resample articles and judges, both at once (Owen 2007), which makes them wide rather than narrow.
+    """
+    values = np.asarray(gaps, dtype=np.float64)
+    kept = [vote for vote, value in zip(judged, values, strict=True) if not np.isnan(value)]
+    scores = np.sign(values[~np.isnan(values)])
+    vote = np.array([one.choice for one in kept], dtype=np.float64)
+    longer = np.sign(np.array([one.longer for one in kept], dtype=np.float64))
+    article, articles = numbered("articles", [one.article for one in kept], len(kept))
+    judge, judges = numbered("judges", [one.judge for one in kept], len(kept))
+
+    def measured(of_articles: Ints, of_judges: Ints) -> list[float]:
+        weight = np.asarray(of_judges[judge], dtype=np.float64)
+        within = [np.bincount(article, weight * row, articles) for row in (vote * scores, vote**2, scores**2)]
+        with np.errstate(invalid="ignore"):
+            taus = within[0] / np.sqrt(within[1] * within[2])
+        defined, weight = ~np.isnan(taus) * of_articles, weight * of_articles[article]
+        return [
+            _share(vote * scores, weight * vote**2),
+            _share(vote * longer, weight * vote**2),
+            float(np.nansum(taus * defined) / defined.sum()) if defined.any() else math.nan,
+            _share(scores * longer, weight * longer**2),
+        ]
+
+    def draw(count: int) -> Ints:
+        return rng.multinomial(count, np.full(count, 1 / count))
+
+    rng, rows = np.random.default_rng(seed), np.full((3, 4), math.nan)
+    if kept:
+        rows[0] = measured(np.ones(articles, dtype=np.int64), np.ones(judges, dtype=np.int64))
+        tail = (1 - LEVEL) / 2
+        resampled = np.array([measured(draw(articles), draw(judges)) for _ in range(RESAMPLES)])
+        for place in np.flatnonzero(~np.isnan(resampled).all(axis=0)):
+            rows[1:, place] = np.nanquantile(resampled[:, place], [tail, 1 - tail])
+    decided = int((vote != 0).sum())
+    counts = (decided, decided, articles, int((longer != 0).sum()))
+    ends = zip(rows.T.tolist(), counts, strict=True)
+    accuracy, longest, kendall, chosen = (Interval(value, low, high, n) for (value, low, high), n in ends)
+    ties, undefined = len(kept) - decided, len(values) - len(kept)
+    return Agreement(accuracy, longest, kendall, chosen, len(values), ties, undefined, articles, judges)
+
+
+def _share(agreeing: Floats, weight: Floats) -> float:
+    """The weighted share of agreement, of signs that agree (1), disagree (-1) or are undecided (0)."""
+    return float((1 + agreeing @ weight / weight.sum()) / 2) if weight.sum() > 0 else math.nan
