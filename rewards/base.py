@@ -54,6 +54,7 @@ TABLE = {
     "entailment": "rewards.models.entailment:entailment",
     "reward-model": "rewards.models.reward_model:reward_model",
     "judge": "rewards.models.judge:judge",
+    "judge-pairs": "rewards.models.judge_pairs:judge_pairs",
     "weighted": "rewards.wrappers.combine:Weighted",
     "length": "rewards.wrappers.shaping:Length",
     "repetition": "rewards.wrappers.shaping:Repetition",

@@ -20,6 +20,7 @@ WRITTEN = {
     "weighted": "weighted(rouge-l=0.7, rouge-2=0.3)",
     "length": "length(high=60)",
     "judge": "judge(endpoint=http://127.0.0.1:8000/v1, model=NAME)",
+    "judge-pairs": "judge-pairs(endpoint=http://127.0.0.1:8000/v1, model=NAME)",
     "cached": "cached(reward=rouge-l)",
     "limited": "limited(reward=rouge-l, seconds=2)",
     "cleaned": "cleaned(reward=rouge-l)",

@@ -103,6 +103,11 @@ class BaseReward(ABC):
         """The name with the options without which a column of a table misleads, `rouge-l F1 stems`; loads nothing."""
         return self.name
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a report of its scores should say, after it was called; here nothing."""
+        return ()
+
     def __repr__(self) -> str:
         return f"<reward {self.heading}>"
 

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,24 +16,30 @@ import numpy as np
 from annotated_types import Ge, Gt
 
 from rewards.errors import RewardError
+from rewards.models.pairs import PairReward
 from rewards.models.server import Refused, Server, Spent
 from rewards.text.cleaning import clean
 from rewards.wrappers.cached import Store, content_key
 
+CRITERIA = {
+    "overall": "the overall quality of the summary",
+    "relevance": "the summary has what matters in the text, and nothing else",
+    "consistency": "the summary states only facts that the text states",
+    "coherence": "the sentences of the summary follow one another and make a whole",
+    "fluency": "the sentences of the summary are well formed and easy to read",
+}
 TOP = 20  # tokens whose probabilities are asked for
 NUMBER = re.compile(r"\W*(?:[^\W\d]+\s*[:=]\s*\W*)?(-?\d+(?:\.\d+)?)(?:\s*(?:/|out of)\s*(\d+))?\W*")
 
 
 @dataclass(kw_only=True)
-class AskingOptions:
+class AskingOptions(ABC):
     """Options of what is asked of a server."""
 
     endpoint: str
     """the address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1"""
     model: str
     """the model, as the server names it; the signature names it, not the server"""
-    scale: str = "1-5"
-    """the lowest and the highest number; only those of one digit have probabilities"""
     draws: Annotated[int, Ge(1)] = 5
     """answers whose mean is the score, where the server returns no probabilities"""
     temperature: Annotated[float, Ge(0)] = 1.0
@@ -67,12 +74,9 @@ class AskingOptions:
         self.ends()
         self.prices()
 
+    @abstractmethod
     def ends(self) -> tuple[int, int]:
-        """The lowest and the highest number of the scale. Raises RewardError."""
-        ends = re.fullmatch(r"(-?\d{1,9})-(-?\d{1,9})", self.scale)
-        if ends is None or int(ends[1]) >= int(ends[2]):
-            raise RewardError(f"judge: scale={self.scale!r} is not LOW-HIGH; write 1-5 for instance")
-        return int(ends[1]), int(ends[2])
+        """The lowest and the highest number that is an answer. Raises RewardError."""
 
     def prices(self) -> tuple[float, float] | None:
         """Of a million tokens read and written. Raises RewardError."""
@@ -174,8 +178,8 @@ class Answers:
         return [self._kept[key] for key in keys if key in self._kept]
 
     def _key(self, prompt: str, draw: int) -> bytes:
-        options = self.options
-        asked = f"{options.scale} {options.temperature!r} {options.max_tokens} {draw}"
+        options, (low, high) = self.options, self.options.ends()
+        asked = f"{low}-{high} {options.temperature!r} {options.max_tokens} {draw}"
         return content_key([options.model, asked, prompt])
 
     def _open(self, file: str) -> Store[str]:
@@ -183,6 +187,37 @@ class Answers:
         if self._store is None or self._store.process != os.getpid():
             self._store = Store[str](file, 2**62, "answers", "judge")
         return self._store
+
+
+class Asker(PairReward):
+    """A reward that asks. ``spent``: what its requests of this process have cost, which is also printed at its end."""
+
+    options: Any
+
+    @property
+    def heading(self) -> str:
+        """`judge consistency MODEL`: the criterion, if it is one of `CRITERIA`, and the model."""
+        named = self.options.criterion if self.options.criterion in CRITERIA else ""
+        return " ".join(word for word in (self.name, named, self.options.model) if word)
+
+    @property
+    def spent(self) -> Spent:
+        """Requests and tokens of this process."""
+        return self._answers.server.spent
+
+    def pair_reason(self, pair: Any) -> str | None:
+        """What the judge answered instead of a number."""
+        if pair not in self._reasons and not math.isnan(self.pair_scores([pair])[0]):
+            return None
+        return self._reasons[pair]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if not key.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._answers = Answers(self.options)
+        self._reasons: dict[Any, str] = {}
 
 
 def number_in(text: str, low: int, high: int) -> float | None:

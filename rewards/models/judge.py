@@ -10,27 +10,20 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 
-from rewards.models.answers import Answers, AskingOptions
+from rewards.errors import RewardError
+from rewards.models.answers import CRITERIA, Asker, AskingOptions
 from rewards.models.loading import ranges
-from rewards.models.pairs import Given, Matrix, Pair, PairReward
+from rewards.models.pairs import Given, Matrix, Pair
 from rewards.models.prompts import check_prompt, prompt_hash, rendered
-from rewards.models.server import Spent
 from rewards.options import takes
 from rewards.scoring import Inputs, signature
 
-CRITERIA = {
-    "overall": "the overall quality of the summary",
-    "relevance": "the summary has what matters in the text, and nothing else",
-    "consistency": "the summary states only facts that the text states",
-    "coherence": "the sentences of the summary follow one another and make a whole",
-    "fluency": "the sentences of the summary are well formed and easy to read",
-}
 PROMPT = """You are given a text and a summary. Rate the summary.
 
 Criterion: {criterion}
@@ -54,6 +47,8 @@ class JudgeOptions(AskingOptions):
     """overall, relevance, consistency, coherence or fluency, or a criterion in words of your own"""
     given: Given = "source"
     """the text beside the summary: its article, or a reference"""
+    scale: str = "1-5"
+    """the lowest and the highest number; only those of one digit have probabilities"""
     prompt: str | None = None
     """the question, with {candidate} and any of {given}, {criterion}, {low}, {high}; none: PROMPT of the module"""
     window: Annotated[int, Ge(1)] | None = None
@@ -65,6 +60,13 @@ class JudgeOptions(AskingOptions):
         if self.prompt is not None:
             check_prompt("judge", self.prompt, FIELDS, needed={"candidate"})
 
+    def ends(self) -> tuple[int, int]:
+        """Those of the scale. Raises RewardError."""
+        ends = re.fullmatch(r"(-?\d{1,9})-(-?\d{1,9})", self.scale)
+        if ends is None or int(ends[1]) >= int(ends[2]):
+            raise RewardError(f"judge: scale={self.scale!r} is not LOW-HIGH; write 1-5 for instance")
+        return int(ends[1]), int(ends[2])
+
 
 @takes(JudgeOptions)
 def judge(options: JudgeOptions) -> Judge:
@@ -75,8 +77,8 @@ def judge(options: JudgeOptions) -> Judge:
     return Judge(options)
 
 
-class Judge(PairReward):
-    """See ``judge``. ``spent``: what its requests of this process have cost, which is also printed at its end."""
+class Judge(Asker):
+    """See ``judge``."""
 
     name = "judge"
 
@@ -84,17 +86,6 @@ class Judge(PairReward):
         self.options = options
         self.given = options.given
         self.__setstate__(self.__dict__)
-
-    @property
-    def heading(self) -> str:
-        """`judge consistency MODEL`: the criterion and the model."""
-        named = self.options.criterion if self.options.criterion in CRITERIA else ""
-        return " ".join(word for word in (self.name, named, self.options.model) if word)
-
-    @property
-    def spent(self) -> Spent:
-        """Requests and tokens of this process."""
-        return self._answers.server.spent
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64, the best of several references; NaN where the text is empty, the judge's answers are no
@@ -127,12 +118,6 @@ class Judge(PairReward):
                 self._reasons[pair] = judged[of_pair[0]].reason
         return scores
 
-    def pair_reason(self, pair: Pair) -> str | None:
-        """What the judge answered instead of a number."""
-        if pair not in self._reasons and not math.isnan(self.pair_scores([pair])[0]):
-            return None
-        return self._reasons[pair]
-
     def matrix(self, pair: Pair) -> Matrix:
         """The probability of each number of the scale, or its share of the answers, for the best window."""
         judged = self._answers.judged(self._prompts(pair)).values()
@@ -154,11 +139,3 @@ class Judge(PairReward):
         criterion = CRITERIA.get(self.options.criterion, self.options.criterion)
         values = {"given": given, "candidate": candidate, "criterion": criterion, "low": low, "high": high}
         return rendered(self.options.prompt or PROMPT, values)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if not key.startswith("_")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._answers = Answers(self.options)
-        self._reasons: dict[Pair, str] = {}

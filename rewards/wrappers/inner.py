@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -35,6 +35,11 @@ class Wrapper(BaseReward):
     def weights(self) -> Mapping[str, float]:
         """Those of the components of a weighted sum, by name."""
         return getattr(self.reward, "weights", {})
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Those of the reward."""
+        return getattr(self.reward, "notes", ())
 
     @property
     def heading(self) -> str:

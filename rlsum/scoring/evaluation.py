@@ -148,7 +148,10 @@ def evaluate(
         {system: scored.corpus for system, scored in scores.items() if scored.corpus},
         missing,
         debris,
-        read_as_english(signatures, references, option("language", "")),
+        [
+            *read_as_english(signatures, references, option("language", "")),
+            *(note for label in signatures for note in getattr(rewards[label], "notes", ())),
+        ],
     )
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 WORDS = ("cat", "dog", "house", "garden", "river", "mayor", "storm", "bridge", "runs", "sleeps", "falls", "red")
 
 
-def save_tiny(folder: Path) -> Path:
-    """A BERT of 3 layers and 20 positions over a few words, saved as transformers saves one."""
+def save_tiny(folder: Path, positions: int = 20) -> Path:
+    """A BERT of 3 layers and by default 20 positions over a few words, saved as transformers saves one."""
     import torch
     from portable import draw_normal
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
@@ -25,7 +25,7 @@ def save_tiny(folder: Path) -> Path:
         num_hidden_layers=3,
         num_attention_heads=2,
         intermediate_size=32,
-        max_position_embeddings=20,
+        max_position_embeddings=positions,
         initializer_range=0.3,
     )
     model = BertModel(config)
@@ -34,5 +34,5 @@ def save_tiny(folder: Path) -> Path:
         model.embeddings.word_embeddings.weight[0].zero_()  # the padding's
     model.save_pretrained(folder)
     names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=20, **names).save_pretrained(folder)
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=positions, **names).save_pretrained(folder)
     return folder

@@ -106,7 +106,8 @@ def steady() -> str:
     """The endpoint of a server that lasts as long as the process, whose answers depend on the question alone."""
 
     def reply(body: dict, _: int) -> Answer:
-        drawn = hashlib.sha256(body["messages"][0]["content"].encode("utf-8", "surrogatepass")).digest()
-        return {1 + place: (1 + drawn[place]) / 2000 for place in range(5)}
+        asked = body["messages"][0]["content"]
+        drawn = hashlib.sha256(asked.encode("utf-8", "surrogatepass")).digest()
+        return {1 + place: (1 + drawn[place]) / 2000 for place in range(2 if "with 1 or 2" in asked else 5)}
 
     return JudgeServer(reply).endpoint

@@ -62,6 +62,7 @@ def files(vectors: Path, encoder: Path, folder: Path) -> Files:
     next(iter(weights.values())).view(-1)[0] += 1
     save_file(weights, other_encoder / "model.safetensors", metadata={"format": "pt"})
     (folder / "texts.txt").write_text("the cat runs\na dog sleeps\n", encoding="utf-8")
+    (folder / "outputs.jsonl").write_text('{"source": "a text", "candidate": "the cat"}\n', encoding="utf-8")
     (folder / "more.txt").write_text("the mayor falls\na red house .\n", encoding="utf-8")
     return Files(str(vectors), str(other_vectors), str(encoder), str(other_encoder), folder)
 
@@ -241,12 +242,15 @@ def _model(made: Files, kind: str) -> str:
 
 
 def _judge(name: str, made: Files) -> Case:
-    others = {"model": "large", "criterion": "fluency", "scale": "1-4", "given": "source", "prompt": "{candidate}"}
-    others |= {"window": 7, "draws": 2, "temperature": 0.5, "max_tokens": 9}
+    others = {"model": "large", "criterion": "fluency", "draws": 2, "temperature": 0.5, "max_tokens": 9}
     same = {"endpoint": "http://127.0.0.1:1/v1", "file": str(made.folder / "answers.sqlite"), "concurrency": 2}
     same |= {"timeout": 5, "retries": 1, "limit": 10_000, "price": "1/2", "key": "NO_KEY"}
-    needed = {"endpoint": steady(), "model": "small", "given": "reference"}
-    return Case(others, needed=needed, same=same, low=1, high=5, similarity=False)
+    needed = {"endpoint": steady(), "model": "small"}
+    if name == "judge-pairs":
+        others |= {"prompt": "{first} {second}", "against": str(made.folder / "outputs.jsonl"), "given": "source"}
+        return Case(others, needed=needed | {"given": "nothing"}, same=same, similarity=False)
+    others |= {"scale": "1-4", "given": "source", "prompt": "{candidate}", "window": 7}
+    return Case(others, needed=needed | {"given": "reference"}, same=same, low=1, high=5, similarity=False)
 
 
 def _weighted(name: str, made: Files) -> Case:
@@ -286,7 +290,7 @@ CASES: dict[str, Callable[[str, Files], Case]] = {
     "likelihood": _likelihood,
     "entailment": _entailment,
     "reward-model": _reward_model,
-    "judge": _judge,
+    **dict.fromkeys(("judge", "judge-pairs"), _judge),
     "weighted": _weighted,
     "length": _length,
     "repetition": lambda *_: Case({"n": 2}, compares=False, similarity=False),

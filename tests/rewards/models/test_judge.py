@@ -21,6 +21,7 @@ from ports import free_port
 import rewards
 from rewards.explain import explain
 from rewards.models import server as servers
+from rlsum import api
 
 ARTICLE = "The mill burned down."
 TEXTS = ["A fire.", "A flood.", "A mill burned."]
@@ -211,6 +212,70 @@ def test_wrong_options_are_errors_before_anything_is_asked(options: str, part: s
         rewards.check_spec(f"judge({endpoint}model=m, {options})")
     assert "123" not in str(raised.value)
     assert "pw" not in str(raised.value)
+
+
+def contest(body: dict) -> tuple[str, str]:
+    """The two summaries of a question, as they are shown."""
+    first, second = body["messages"][0]["content"].partition("Summary 1:\n")[2].split("\n\nSummary 2:\n")
+    return first, second.partition("\n")[0]
+
+
+def test_two_summaries_are_asked_about_in_both_orders(tmp_path: Path) -> None:
+    """The judge likes the longer text with .7, and the place of the first with .2 more; equal texts are not asked.
+
+    Longer first .9, and second .5: .7. The first place has (.9 + .5) / 2 = .7 of a longer candidate, and of a shorter.
+    """
+
+    def reply(body: dict, _: int) -> dict[str, float]:
+        first, second = contest(body)
+        share = (0.7 if len(first) > len(second) else 0.3) + 0.2
+        return {"1": share, "2": 1 - share}
+
+    other, outputs = tmp_path / "other.jsonl", tmp_path / "out.jsonl"
+    rows = [("An article.", "Middle text."), ("Another.", "Same."), ("A third.", "Middle text."), ("A fourth.", "")]
+    other.write_text("".join(json.dumps({"source": article, "candidate": text}) + "\n" for article, text in rows))
+    with serving(reply) as server:
+        spec = {"name": "judge-pairs", "endpoint": server.endpoint, "model": "small", "against": str(other)}
+        reward = rewards.from_spec(spec)
+        texts, sources = (
+            ["A much longer text.", "Same.", "Short.", "x", ""],
+            [article for article, _ in rows] + ["Another."],
+        )
+        np.testing.assert_allclose(reward(texts, sources=sources), [0.7, 0.5, 0.3, np.nan, 0.0])
+        assert len(server.bodies) == 4
+        assert "70.0% (70.0 to 70.0; 50 without position bias); of 0.0% of the pairs" in reward.notes[0]
+        assert reward.undefined("x", source="A fourth.") == f"{other} have no text to compare with"
+        assert explain(reward, texts[0], sources[0]).values[0].tolist() == pytest.approx([0.9, 0.5])
+        assert rewards.load("judge-pairs", endpoint=server.endpoint, model="small")(
+            ["Short."], [["A reference."]], ["An article."]
+        ).tolist() == pytest.approx([0.3])
+        records = [
+            {"id": str(n), "system": "s", "source": sources[n], "references": ["r"], "candidate": texts[n]}
+            for n in (0, 2)
+        ]
+        outputs.write_text("".join(json.dumps(row) + "\n" for row in records))
+        report = api.evaluate(outputs, metrics=[spec], resamples=100)
+        assert report.metrics["s"]["judge-pairs"].mean == pytest.approx(0.5)
+        assert any("prefers the text shown first with 70.0%" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("said", "decided", "score"), [("1", "100.0% (", 0.5), ("2", "0.0% (", 0.5), ("neither", None, np.nan)]
+)
+def test_a_judge_who_always_says_the_same_is_told(said: str, decided: str | None, score: float) -> None:
+    with serving(lambda *_: said) as server:
+        reward = rewards.load("judge-pairs", endpoint=server.endpoint, model="small", draws=2)
+        scores = reward(TEXTS, [["A reference."]] * 3, [ARTICLE] * 3)
+        np.testing.assert_array_equal(scores, [score] * 3)
+        if decided is None:
+            assert (
+                reward.undefined(TEXTS[0], ["A reference."], ARTICLE)
+                == "the judge answered 'neither', not a number from 1 to 2"
+            )
+            assert list(reward.notes) == []
+        else:
+            assert f"shown first with {decided}" in reward.notes[0]
+            assert "of 100.0% of the pairs the order alone decides" in reward.notes[0]
 
 
 RUN = """
