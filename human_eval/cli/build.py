@@ -259,6 +259,7 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
         f"{max(minutes(study, booklet) for booklet in study.booklets)} minutes, as the first page says"
     )
     typer.echo(f"{key_path}: the key, which only `rlsum human-eval analyse` needs; keep it secret")
+    typer.echo(f"next, judges' links: rlsum human-eval serve {out}")
 
 
 def _too_small(study: Study, key: StudyKey) -> Iterator[str]:

@@ -78,6 +78,7 @@ def collect(
         typer.echo(f"Warning: {suspicion}")
     if blind.training:
         _write_practice(blind, files, trained)
+    typer.echo(f"next, the verdict: rlsum human-eval analyse {study} {out} -o verdict")
 
 
 def _write_practice(study: Study, files: list[Path], out: Path) -> None:

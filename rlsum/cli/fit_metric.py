@@ -133,7 +133,8 @@ def _fit_votes(spec: Spec, out: Path, options: FitOptions, read: Reading, pools:
     )
     show([Table("Agreement with votes x 100", header, tuple(rows), notes)], Console())
     typer.echo("\n".join(lines))
-    typer.echo(f"next: objective.reward='learned(path={out})' of `rlsum train`, or a reward of `rlsum compare`")
+    compare = f"rlsum compare articles-compare.yaml 'rewards.preference=learned(path={out})'"
+    typer.echo(f"next, to train on it beside controls, where `rlsum init articles.csv` wrote the comparison: {compare}")
 
 
 def _pools(
