@@ -19,10 +19,13 @@ Answer = (
 
 
 class JudgeServer:
-    """``reply``: the body of a request, how many came before it -> its answer, after ``delay`` seconds."""
+    """``reply``: the body of a request, how many came before it -> its answer, after ``delay`` seconds.
 
-    def __init__(self, reply: Callable[[dict, int], Answer], delay: float = 0.0) -> None:
-        self.reply, self.delay = reply, delay
+    ``pause``: seconds before each byte of it.
+    """
+
+    def __init__(self, reply: Callable[[dict, int], Answer], delay: float = 0.0, pause: float = 0.0) -> None:
+        self.reply, self.delay, self.pause = reply, delay, pause
         self.bodies: list[dict] = []
         self.headers: list[dict] = []
         self.at_once = self.most = 0
@@ -72,7 +75,11 @@ class JudgeServer:
             for name, value in {**headers, "Content-Length": str(len(content))}.items():
                 handler.send_header(name, value)
             handler.end_headers()
-            handler.wfile.write(content)
+            for start in range(len(content)) if self.pause else ():
+                time.sleep(self.pause)
+                handler.wfile.write(content[start : start + 1])
+            if not self.pause:
+                handler.wfile.write(content)
         except OSError:  # the client has gone
             pass
 
@@ -93,8 +100,8 @@ def completion(answer: str | dict[Any, float]) -> dict:
 
 
 @contextmanager
-def serving(reply: Callable[[dict, int], Answer], delay: float = 0.0):
-    server = JudgeServer(reply, delay)
+def serving(reply: Callable[[dict, int], Answer], delay: float = 0.0, pause: float = 0.0):
+    server = JudgeServer(reply, delay, pause)
     try:
         yield server
     finally:

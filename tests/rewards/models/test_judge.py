@@ -131,6 +131,34 @@ def test_a_server_that_does_not_answer_in_time() -> None:
         asked(judge(server, retries=0), TEXTS[:1])
 
 
+def test_a_server_that_sends_its_answer_for_ever() -> None:
+    """Each byte comes in time, and the answer does not."""
+    late = pytest.raises(rewards.Unavailable, match=r"did not answer in 0.3 seconds, 1 times")
+    with serving(lambda *_: "3" + " " * 50, pause=0.05) as server, late:
+        asked(judge(server, timeout=0.3, retries=0), TEXTS[:1])
+
+
+def test_a_command_that_reaches_the_limit_says_so_and_goes_on_where_it_ended(rlsum, tmp_path: Path) -> None:
+    """One line; what was bought is kept, and the next run asks for the rest alone: the judge now thinks otherwise."""
+    rows = [
+        {"id": str(n), "system": "s", "source": ARTICLE, "references": ["r"], "candidate": c}
+        for n, c in enumerate(TEXTS)
+    ]
+    outputs, scored = tmp_path / "out.jsonl", tmp_path / "scored.jsonl"
+    outputs.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with serving(lambda _, before: {"4" if before < 2 else "2": 1.0}) as server:
+        options = f"endpoint={server.endpoint}, model=small, file={tmp_path / 'kept.sqlite'}, concurrency=1"
+        command = ("score", outputs, "-o", scored, "--metrics")
+        code, _, said = rlsum(*command, f"judge({options}, limit=2)")
+        assert code == 2
+        told = [line for line in said.splitlines() if "limit" in line]
+        assert len(told) == 1
+        assert "2 of 3 answers are there" in told[0]
+        assert rlsum(*command, f"judge({options})")[0] == 0
+        assert [json.loads(line)["scores"]["judge"] for line in scored.read_text().splitlines()] == [4, 4, 2]
+        assert len(server.bodies) == 3
+
+
 def test_a_budget_ends_with_one_line_and_keeps_what_it_bought(tmp_path: Path) -> None:
     file = str(tmp_path / "answers.sqlite")
     with serving(lambda *_: {"4": 1.0}) as server:
