@@ -7,8 +7,8 @@ from pathlib import Path
 WORDS = ("cat", "dog", "house", "garden", "river", "mayor", "storm", "bridge", "runs", "sleeps", "falls", "red")
 
 
-def save_tiny(folder: Path, positions: int = 20) -> Path:
-    """A BERT of 3 layers and by default 20 positions over a few words, saved as transformers saves one."""
+def save_tiny(folder: Path, positions: int = 20, layers: int = 3) -> Path:
+    """A BERT of 3 layers and 20 positions, or as given, over a few words, saved as transformers saves one."""
     import torch
     from portable import draw_normal
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
@@ -22,7 +22,7 @@ def save_tiny(folder: Path, positions: int = 20) -> Path:
     config = BertConfig(
         vocab_size=len(words),
         hidden_size=16,
-        num_hidden_layers=3,
+        num_hidden_layers=layers,
         num_attention_heads=2,
         intermediate_size=32,
         max_position_embeddings=positions,
