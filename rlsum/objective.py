@@ -18,6 +18,9 @@ Estimator = Literal[
 ]
 OF_SINGLE_SAMPLES = ("self-critical", "reinforce++")  # estimators that need no second sample of an article
 OF_COMPONENTS = ("normalize-then-sum", "gdpo")  # that read the components of a weighted reward
+LengthRule = Literal["sum", "mean"]
+Ratio = Literal["token", "sequence"]
+KLEstimator = Literal["k1", "k2", "k3"]
 Normalisation = Literal["constant", "token", "sequence", "sum"]  # of the policy gradient: estimators.weights
 
 
@@ -70,12 +73,12 @@ class Objective:
     mask_truncated: Annotated[bool, DRAWING] = False
     """leave samples that sampling.max_length has cut off out of the loss; the advantages of mixed are still those of
     all samples (DAPO; ``mask_truncated_completions`` of TRL)"""
-    length: Literal["sum", "mean"] = "mean"
+    length: LengthRule = "mean"
     """the log-probability of a text is the mean or the sum over its tokens: of references, and of samples in all kinds
     but mixed"""
     kl: Annotated[float, MIXED] = Field(default=0.0, ge=0, allow_inf_nan=False)
     """weight of the distance from the start, KL(policy || start), in the loss of mixed"""
-    kl_estimator: Annotated[Literal["k1", "k2", "k3"], MIXED, ANCHORED] = "k1"
+    kl_estimator: Annotated[KLEstimator, MIXED, ANCHORED] = "k1"
     """k1: log p / p_start of a sample, in its advantage, lowers this KL; k2: its square, in the loss, lowers that of
     each next token; k3 in the loss, as in GRPO, lowers KL(start || policy)"""
     updates_per_sample: Annotated[int, DRAWING] = Field(default=1, ge=1)
@@ -84,7 +87,7 @@ class Objective:
     """range of importance ratios, which then replace log-probabilities in the loss of mixed; 0.2 is usual"""
     clip_high: Annotated[float | None, MIXED, RATIOS] = Field(default=None, gt=0, allow_inf_nan=False)
     """their range above 1, where clip is the one below; none: the same (DAPO: 0.28)"""
-    ratio: Annotated[Literal["token", "sequence"], MIXED, RATIOS] = "token"
+    ratio: Annotated[Ratio, MIXED, RATIOS] = "token"
     """an importance ratio of each token, or one of the sequence: their geometric mean (GSPO)"""
     margin: float = Field(default=0.001, ge=0, allow_inf_nan=False)
     """of ranking: the margin for each rank between two candidates"""

@@ -33,23 +33,11 @@ NAME = re.compile(r"[A-Za-z0-9][\w+-]*")  # names become names of files
 # In every run, by the comparison.
 SET = ("run", "language", "training.seed", "objective.reward", "objective.control", "metrics")
 RESERVED = ("start", *CONTROLS)
-# Keys that may change later. FREE ones change no file that exists; in GROWING sections members may come and go, but one
-# that stays must not change.
-FREE = (
-    "seeds",
-    "controls",
-    "controls_of",
-    "metrics",
-    "compared_with",
-    "correlation",
-    "study",
-    "margin",
-    "launcher",
-    "clean",
-)
-GROWING = ("rewards", "variants", "choosing", "outputs", "decoding")
 RECORD = "comparison.yaml"  # in the folder of a comparison: `as_mapping`
 SIMULATED = ("lead-3", "oracle")  # rows of outputs that the simulator writes
+# In the types of keys that may change after a comparison has begun
+MAY_CHANGE = "may change later: no file that exists depends on it"
+MAY_GROW = "members may come and go later, but one that stays must not change"
 
 
 def _trained(value: object) -> object:
@@ -118,7 +106,7 @@ class Comparison:
     """what the configurations of all cells share, without run, reward, seed and metrics"""
     start: str | dict[str, Any]
     """a run to begin from (with ``{seed}`` in it one a seed), or the configuration of its training"""
-    rewards: Annotated[dict[str, Annotated[Trained, BeforeValidator(_trained)]], Field(min_length=1)]
+    rewards: Annotated[dict[str, Annotated[Trained, BeforeValidator(_trained)]], Field(min_length=1), MAY_GROW]
     """name -> reward to train on, or {reward: ..., scale: ...} with its objective.reward_scale"""
     test: str = ""
     """articles that every model summarizes"""
@@ -131,39 +119,39 @@ class Comparison:
     true}"""
     data: dict[str, Any] = field(default_factory=dict)
     """the data section of all runs"""
-    variants: dict[str, dict[str, Any]] = field(default_factory=dict)
+    variants: Annotated[dict[str, dict[str, Any]], MAY_GROW] = field(default_factory=dict)
     """name -> sections that differ from ``cell``, such as rloo: {objective: {estimator: rloo, samples: 4}}; each reward
     is trained with each"""
-    seeds: tuple[int, ...] = (1, 2, 3)
+    seeds: Annotated[tuple[int, ...], MAY_CHANGE] = (1, 2, 3)
     """of training"""
-    controls: tuple[Control, ...] = CONTROLS
+    controls: Annotated[tuple[Control, ...], MAY_CHANGE] = CONTROLS
     """none: continued likelihood; shuffled, constant: of the rewards in ``controls_of`` (constant: with the mean
     advantage in the log of the run that it is a control of)"""
-    controls_of: tuple[str, ...] | None = None
+    controls_of: Annotated[tuple[str, ...] | None, MAY_CHANGE] = None
     """default: the first reward"""
-    decoding: dict[str, Decode] = field(default_factory=lambda: {"beam": Decode(beam=5)})
+    decoding: Annotated[dict[str, Decode], MAY_GROW] = field(default_factory=lambda: {"beam": Decode(beam=5)})
     """name -> options of ``rlsum generate``, such as {beam: 5}; the first is that of the main tables"""
-    metrics: tuple[RewardSpec, ...] = STANDARD
+    metrics: Annotated[tuple[RewardSpec, ...], MAY_CHANGE] = STANDARD
     """further test metrics; every reward is one already"""
-    choosing: dict[str, Choosing] = field(default_factory=dict)
+    choosing: Annotated[dict[str, Choosing], MAY_GROW] = field(default_factory=dict)
     """name -> {best_of: 8, by: REWARD} or {mbr: REWARD, samples: 8}, a row of summaries chosen among samples of the
     start"""
-    outputs: dict[str, str] = field(default_factory=dict)
+    outputs: Annotated[dict[str, str], MAY_GROW] = field(default_factory=dict)
     """name -> file of outputs for the same articles, shown as a row"""
-    compared_with: str | None = None
+    compared_with: Annotated[str | None, MAY_CHANGE] = None
     """a further row, besides start and control, that all rows are compared with"""
-    correlation: str | None = None
+    correlation: Annotated[str | None, MAY_CHANGE] = None
     """report.json of `rlsum correlate`, for the chain from agreement to preference"""
-    study: str | None = None
+    study: Annotated[str | None, MAY_CHANGE] = None
     """results.json of `rlsum human-eval analyse`, for the chain"""
-    margin: float | None = Field(default=None, gt=0)
+    margin: Annotated[float | None, MAY_CHANGE] = Field(default=None, gt=0)
     """a loss that still counts as "no worse", of scores from 0 to 1, such as 0.01; None: no such verdict"""
-    clean: bool | None = None
+    clean: Annotated[bool | None, MAY_CHANGE] = None
     """score and measure all rows, and the test metrics alone, without what is no part of a text, see ``cleaned``; none:
     where a model answers a prompt, and is trained so (``model.clean``)"""
     language: LanguageCode = None
     """ISO 639-1 code of the texts, such as fr, hi or ja: `language` of every run, and of the test metrics"""
-    launcher: str = ""
+    launcher: Annotated[str, MAY_CHANGE] = ""
     """what starts a training, such as ``accelerate launch --num_processes 4``, or on processors ``env
     ACCELERATE_USE_CPU=true torchrun --nproc_per_node 2``"""
 
@@ -171,7 +159,7 @@ class Comparison:
         """Reject keys that do not fit each other, with every reason."""
         faults = []
         reserved = RESERVED if self.simulate is None else (*RESERVED, *SIMULATED)
-        for key in ("rewards", "variants", "decoding", "choosing", "outputs"):
+        for key in marked(MAY_GROW):
             for name in getattr(self, key):
                 if not NAME.fullmatch(name):
                     faults.append(f"{key}: {name!r} cannot be part of a file name; use letters, digits, _ + -")
@@ -241,6 +229,12 @@ class Comparison:
     def test_articles(self) -> str:
         """The file, folder or hub name of the articles to summarize."""
         return self.test or str(Path(self.folder) / "data" / "test.jsonl")
+
+
+def marked(mark: str) -> list[str]:
+    """The keys of a comparison whose types have the mark."""
+    declared: dict[str, Any] = vars(Comparison)["__pydantic_fields__"]
+    return [name for name, field in declared.items() if mark in field.metadata]
 
 
 def load(path: Path, overrides: Sequence[str] = ()) -> Comparison:

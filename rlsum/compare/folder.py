@@ -14,7 +14,7 @@ import yaml
 
 from rlsum.compare import config as configs
 from rlsum.compare.cells import Cell, methods_of, outputs_file
-from rlsum.compare.config import FREE, GROWING, RECORD, Comparison, Simulated
+from rlsum.compare.config import MAY_CHANGE, MAY_GROW, RECORD, Comparison, Simulated, marked
 from rlsum.errors import RecordError, UserError
 from rlsum.files import write_atomically
 from rlsum.readers import jsonl
@@ -95,7 +95,7 @@ class Folder:
                 (self.path / name).mkdir(parents=True, exist_ok=True)
             with self.lock("record", wait=True):
                 known = read(record) if record.exists() else {}
-                if broken := [key for key in GROWING if not isinstance(known.get(key, {}), dict)]:
+                if broken := [key for key in marked(MAY_GROW) if not isinstance(known.get(key, {}), dict)]:
                     raise FolderError(f"{record}: {broken[0]} is no section; undo this change or choose another folder")
                 if not any(any((self.path / name).iterdir()) for name in ("runs", "outputs")):
                     known = {key: known[key] for key in known if key == "simulate" and (self.path / "data").exists()}
@@ -104,7 +104,7 @@ class Folder:
                     lines = "\n".join(f"  {line}" for line in found)
                     fix = "choose another folder, or undo these changes"
                     raise FolderError(f"folder={self.path}: made by another configuration\n{lines}\n{fix}")
-                for key in GROWING:
+                for key in marked(MAY_GROW):
                     now[key] = known.get(key, {}) | now[key]
                 write_atomically(record, yaml.safe_dump(now, sort_keys=False, allow_unicode=True).encode())
         except OSError as error:
@@ -197,9 +197,9 @@ def differences(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """What of a comparison's record another configuration changes, a line each; growing sections may grow."""
     lines = []
     for key in now:
-        if key in FREE or key not in known:
+        if key in marked(MAY_CHANGE) or key not in known:
             continue
-        if key in GROWING:
+        if key in marked(MAY_GROW):
             old, new = ({f"{key}.{name}": value for name, value in side[key].items()} for side in (known, now))
             shared = {name: (old[name], new[name]) for name in new if name in old}
         else:

@@ -5,16 +5,12 @@ Notation: B articles, k samples an article, R rows, T tokens. Every ``log_prob``
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor
 
 from rlsum.data.vocabulary import PAD
+from rlsum.objective import KLEstimator, LengthRule, Ratio
 
-LengthRule = Literal["sum", "mean"]
-Ratio = Literal["token", "sequence"]
-KLEstimator = Literal["k1", "k2", "k3"]
 LARGEST = 20.0  # logarithm of a ratio of probabilities: e^20 is 5e8
 
 

@@ -10,11 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from rlsum.objective import Objective
+from rlsum.objective import LengthRule, Objective
 from rlsum.training import losses
 from rlsum.training.estimators import described, group_centred, teaches, tied
 from rlsum.training.log.numbers import Field, Logged, Mean, declare
-from rlsum.training.losses import LengthRule
 from rlsum.training.update import RewardLoss, Rollout, as_rows
 
 
