@@ -28,11 +28,12 @@ from rlsum.files import write_atomically
 from rlsum.models.options import ModelConfig
 from rlsum.models.summarizer import Model
 from rlsum.records import check_column_names
-from rlsum.training import checkpoint, environment
+from rlsum.training import checkpoint
 from rlsum.training.checkpoint import Checkpoint
 from rlsum.training.log.monitor import check_logs
 from rlsum.training.parallel import launch
 from rlsum.training.parallel.processes import Processes
+from rlsum.training.start import environment
 from rlsum.training.start.origin import Origin, check_files, keeps_start, start_of, start_scorer
 from rlsum.training.steps import training_step
 from rlsum.training.trainer import Trainer

@@ -7,12 +7,13 @@ no advantage (NaN) and does not enter the mean of its group.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from rewards.scoring import Component
 from rlsum.objective import Estimator, Normalisation, Objective
+from rlsum.training.earned import Earned
 from rlsum.training.log.numbers import Deviation, Field, Greatest, Least, Logged, Mean, declare
 
 ROUNDING = 1e-9  # rewards of a group that differ by this share of the largest are equal: they differ by rounding
@@ -33,70 +34,6 @@ class AdvantageEstimator:
     paper: str
     needs_greedy: bool = False
     of_components: bool = False
-
-
-@dataclass(frozen=True)
-class Earned:
-    """What the k samples of each of N articles have earned.
-
-    rewards         (N, k) float64, NaN where undefined
-    lengths         (N, k) tokens of the samples, end tokens counted
-    greedy_rewards  (N,) of the greedy texts; None unless the estimator needs them
-    components      of a reward that is a weighted sum: names, weights, and scores (N, k), not weighted
-    cut_off         (N, k) whether a sample has no end; None: all have one
-    """
-
-    rewards: np.ndarray
-    lengths: np.ndarray
-    greedy_rewards: np.ndarray | None = None
-    components: Sequence[Component] = ()
-    cut_off: np.ndarray | None = None
-
-    @classmethod
-    def joined(cls, batches: Sequence[Earned]) -> Earned:
-        """That of all articles of the batches, in their order."""
-        return cls(
-            np.concatenate([batch.rewards for batch in batches]),
-            np.concatenate([batch.lengths for batch in batches]),
-            _joined([batch.greedy_rewards for batch in batches]),
-            [
-                same[0]._replace(scores=np.concatenate([one.scores for one in same]))
-                for same in zip(*(batch.components for batch in batches), strict=True)
-            ],
-            _joined([batch.cut_off for batch in batches]),
-        )
-
-    def split(self, sizes: Sequence[int]) -> list[Earned]:
-        """That of batches of so many articles."""
-        cuts = np.cumsum(sizes)[:-1]
-        arrays = (self.rewards, self.lengths, self.greedy_rewards, self.cut_off)
-        split = ([None] * len(sizes) if array is None else np.split(array, cuts) for array in arrays)
-        components = [[one._replace(scores=scores) for scores in np.split(one.scores, cuts)] for one in self.components]
-        return [
-            Earned(rewards, lengths, greedy, [one[i] for one in components], cut_off)
-            for i, (rewards, lengths, greedy, cut_off) in enumerate(zip(*split, strict=True))
-        ]
-
-    def shuffled(self, rng: np.random.Generator) -> Earned:
-        """The samples exchange their rewards, components included, and the greedy texts theirs among themselves."""
-        order, greedy = cyclic_order(self.rewards.size, rng), self.greedy_rewards
-        return replace(
-            self,
-            rewards=exchanged(self.rewards, order),
-            greedy_rewards=None if greedy is None else exchanged(greedy, cyclic_order(greedy.size, rng)),
-            components=[one._replace(scores=exchanged(one.scores, order)) for one in self.components],
-        )
-
-    def in_loss(self, objective: Objective) -> np.ndarray:
-        """(N, k) whether a sample is part of the loss: not if it was cut off, with ``mask_truncated``."""
-        if self.cut_off is None or not objective.mask_truncated:
-            return np.ones(self.rewards.shape, dtype=bool)
-        return ~self.cut_off
-
-
-def _joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    known = [array for array in arrays if array is not None]
-    return np.concatenate(known) if known else None
 
 
 @dataclass(frozen=True)
@@ -253,18 +190,6 @@ ESTIMATORS: Mapping[Estimator, AdvantageEstimator] = {
     "normalize-then-sum": AdvantageEstimator(components_normalised, "Liu et al. 2026, first step", of_components=True),
     "gdpo": AdvantageEstimator(components_update_normalised, "Liu et al. 2026", of_components=True),
 }
-
-
-def exchanged(values: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """The same values, NaN included, in the places that ``order``, a permutation of all of them, gives."""
-    return values.flatten()[order].reshape(values.shape)
-
-
-def cyclic_order(size: int, rng: np.random.Generator) -> np.ndarray:
-    """A random permutation in which none of ``size`` keeps its place, unless it is the only one."""
-    cycle, order = rng.permutation(size), np.empty(size, dtype=np.int64)
-    order[cycle] = np.roll(cycle, 1)
-    return order
 
 
 def teaches(advantages: np.ndarray) -> np.ndarray:

@@ -132,7 +132,8 @@ def train(
 def _resumed(run: Path, config: Path | None, overrides: Sequence[str]) -> Config:
     """The configuration of the run. CONFIG and overrides, if given, must agree with it, but for more updates."""
     from rlsum import config as configs
-    from rlsum.training import checkpoint, environment
+    from rlsum.training import checkpoint
+    from rlsum.training.start import environment
 
     if not (run / checkpoint.STATE).is_file():
         fix = "give the folder of a run"

@@ -20,7 +20,8 @@ from rewards.base import Reward
 from rlsum.config import Config
 from rlsum.data.batch import Batch
 from rlsum.models.summarizer import Model, Scorer, Tokens
-from rlsum.training.estimators import Credit, Earned
+from rlsum.training.earned import Earned
+from rlsum.training.estimators import Credit
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 from rlsum.training.reward_losses import REWARD_LOSSES
 from rlsum.training.update import Decoded, Divide, MixedStep, MLEStep, Rewarding, Rollout, StepResult, in_one_call

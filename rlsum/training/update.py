@@ -34,7 +34,8 @@ from rlsum.models.summarizer import DrawsAndScores, Model, Scorer, Scores, Targe
 from rlsum.objective import Objective
 from rlsum.records import common_columns
 from rlsum.training import losses
-from rlsum.training.estimators import Credit, Earned, described_components
+from rlsum.training.earned import Earned
+from rlsum.training.estimators import Credit, described_components
 from rlsum.training.log.numbers import Field, Logged, Mean, Numbers, Rate, TimeShare, declare, together
 from rlsum.training.losses import target_lengths
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes

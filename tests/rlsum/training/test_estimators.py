@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rewards.scoring import Component
 from rlsum.objective import OF_SINGLE_SAMPLES, Objective
 from rlsum.training import estimators
-from rlsum.training.estimators import Earned
+from rlsum.training.earned import Earned
 
 DOCS = Path(__file__).parents[3] / "docs"
 NAN, INF = float("nan"), float("inf")

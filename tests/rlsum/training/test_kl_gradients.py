@@ -13,7 +13,7 @@ import torch
 
 from rlsum.data.vocabulary import EOS, PAD, UNK
 from rlsum.models.summarizer import Tokens
-from rlsum.training.estimators import Earned
+from rlsum.training.earned import Earned
 from rlsum.training.reward_losses import PolicyGradient
 from rlsum.training.update import Rollout
 

@@ -12,7 +12,8 @@ from rlsum.models.decoding import Sampling
 from rlsum.models.sampling import Drawn
 from rlsum.models.summarizer import Tokens
 from rlsum.training import estimators
-from rlsum.training.estimators import Credit, Earned
+from rlsum.training.earned import Earned
+from rlsum.training.estimators import Credit
 from rlsum.training.reward_losses import REWARD_LOSSES
 from rlsum.training.steps import BufferedStep
 from rlsum.training.update import MixedStep, MLEStep, Rollout, StepResult

@@ -12,7 +12,7 @@ import torch
 import rewards
 from rlsum.config import ConfigError
 from rlsum.training import build, checkpoint
-from rlsum.training.estimators import Earned
+from rlsum.training.earned import Earned
 from rlsum.training.log.monitor import METRICS
 from rlsum.training.start.origin import Origin
 from rlsum.training.steps import shuffled, training_step
