@@ -75,3 +75,27 @@ def rlsum(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
         return int(ended.value.code or 0), *capsys.readouterr()
 
     return run
+
+
+@pytest.fixture
+def ran(rlsum: Callable[..., tuple[int, str, str]]) -> Callable[..., str]:
+    """Run a command that succeeds: its standard output."""
+
+    def run(*arguments: object) -> str:
+        code, out, err = rlsum(*arguments)
+        assert code == 0, err
+        return out
+
+    return run
+
+
+@pytest.fixture
+def refused(rlsum: Callable[..., tuple[int, str, str]]) -> Callable[..., str]:
+    """Run a command that is refused: its standard error."""
+
+    def run(*arguments: object) -> str:
+        code, _, err = rlsum(*arguments)
+        assert code == 2
+        return err
+
+    return run

@@ -5,6 +5,7 @@ import stat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import jsonl, rows_of
 from studies import hostile_study, study
 
 from human_eval.files import ITEMS, KEY, STUDY, TASKS, check_destinations, read_key, read_study, save, write_files
@@ -69,8 +70,7 @@ def test_an_empty_folder_will_do_and_a_file_will_not(tmp_path):
 
 
 def edit(path, change):
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    path.write_text("".join(json.dumps(row) + "\n" for row in change(rows)), encoding="utf-8")
+    jsonl(path, *change(rows_of(path)))
 
 
 @pytest.mark.parametrize(

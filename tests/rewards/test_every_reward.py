@@ -14,7 +14,7 @@ import pytest
 from hard_texts import HARD
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reward_cases import CASES, Case, Files, case, files
+from reward_cases import CASES, OWN, Case, Files, case, files
 
 import rewards
 from rewards.base import TABLE, resolve
@@ -24,18 +24,7 @@ PLAIN = "the cat runs to the river . the mayor sleeps ."
 CANDIDATES = [PLAIN, "the dog sleeps", "", "🐈", "the cat", "x"]
 LONG = 1000  # characters
 SHORT = [text for text in HARD.values() if len(text) < LONG]
-DEAR = (
-    "sbert",
-    "cka",
-    "moverscore",
-    "bertscore",
-    "trwmd",
-    "twmd",
-    "learned",
-    "likelihood",
-    "entailment",
-    "reward-model",
-)  # by the square of a text's length
+DEAR = {*OWN, "learned", "likelihood", "entailment", "reward-model"}  # by the square of a text's length
 REFERENCES = [[PLAIN, "x"], ["the dog falls"], ["cat"], ["🐈"], ["the storm", "", "the cat runs"], []]
 # The same rewards with other options: their texts take other ways through the code.
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -217,11 +206,8 @@ def test_the_signature_follows_every_option_that_changes_a_score(name: str, made
 def test_a_reward_has_all_that_belongs_to_it() -> None:
     """The rows of docs/architecture.md: a case, tests in the folder of its room, a section of the documentation."""
     assert set(CASES) == set(TABLE)
-    headings = [
-        line.removeprefix("## ").split(", ")
-        for line in (ROOT / "docs" / "reference" / "rewards.md").read_text(encoding="utf-8").splitlines()
-        if line.startswith("## ")
-    ]
+    page = (ROOT / "docs" / "reference" / "rewards.md").read_text(encoding="utf-8").splitlines()
+    headings = [line.removeprefix("## ").split(", ") for line in page if line.startswith("## ")]
     for name, location in TABLE.items():
         assert any(name in heading for heading in headings), f"{name}: no section in docs/reference/rewards.md"
         room = ROOT / "tests" / "rewards" / location.split(".")[1]

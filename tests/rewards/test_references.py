@@ -1,7 +1,5 @@
 """What the columns and cells of a row mean: lists, alternatives, sentences."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -15,16 +13,9 @@ TEXTS = ["It's here, and", 'he said "no"', "two\nlines \\ [x]", "\u0939\u093f\u0
 @pytest.mark.parametrize(
     "written",
     [
-        TEXTS,
-        tuple(TEXTS),
-        json.dumps(TEXTS),
-        json.dumps(TEXTS, ensure_ascii=False, indent=1),
-        repr(TEXTS),
-        f" {TEXTS!r}\n",
-        repr(tuple(TEXTS)),
-        "{" + repr(TEXTS)[1:-1] + "}",
-        str(np.array(TEXTS, dtype=object)),
-        str(np.array(TEXTS)),
+        *(TEXTS, tuple(TEXTS), json.dumps(TEXTS), json.dumps(TEXTS, ensure_ascii=False, indent=1)),
+        *(repr(TEXTS), f" {TEXTS!r}\n", repr(tuple(TEXTS)), "{" + repr(TEXTS)[1:-1] + "}"),
+        *(str(np.array(TEXTS, dtype=object)), str(np.array(TEXTS))),
         "[" + "\n ".join(f"u{text!r}" for text in TEXTS) + "]",
     ],
 )
@@ -75,14 +66,8 @@ def test_columns_that_differ_in_a_number_are_alternatives(name, columns, found):
 
 
 def test_empty_members_are_left_out():
-    row = {
-        "reference": "a",
-        "reference2": None,
-        "reference3": " ",
-        "reference4": float("nan"),
-        "reference5": ["b", None],
-    }
-    assert references(row, "reference") == ["a", "b"]
+    others = {f"reference{n}": cell for n, cell in enumerate((None, " ", float("nan"), ["b", None]), 2)}
+    assert references({"reference": "a", **others}, "reference") == ["a", "b"]
     assert references({"reference": ""}, "reference") == references({}, "reference") == []
 
 

@@ -57,9 +57,7 @@ TABLE = {
 MOVERS = ("wms", "sms", "s+wms")
 # With the packaged encoder; in every direction.
 CONTEXTUAL = (
-    "sbert",
-    "cka",
-    "moverscore",
+    *("sbert", "cka", "moverscore"),
     *(f"{name}(direction={way})" for name in ("bertscore", "trwmd", "twmd") for way in ("precision", "recall", "f1")),
 )
 

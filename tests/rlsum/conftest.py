@@ -1,7 +1,6 @@
 """One thread for every test of training: the numbers do not depend on the machine, and small products are faster."""
 
-from __future__ import annotations
-
+import datasets
 import pytest
 
 
@@ -16,7 +15,8 @@ def one_thread():
 def own_module_cache(tmp_path_factory):
     """A cache of datasets that the tests of a file share."""
     patch = pytest.MonkeyPatch()
-    patch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path_factory.mktemp("cache"))
+    patch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path_factory.mktemp("cache"))
+    datasets.disable_progress_bars()
     yield
     patch.undo()
 

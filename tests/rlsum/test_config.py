@@ -31,12 +31,8 @@ def test_all_errors_at_once_with_their_keys(tmp_path):
     }
     message = refused(write(tmp_path / "c.yaml", values))
     for key in (
-        "run: missing",
-        "data.valid: missing",
-        "data.tokenizer",
-        "data.max_source",
-        "training.steps",
-        "training.learning_rate",
+        *("run: missing", "data.valid: missing", "data.tokenizer", "data.max_source"),
+        *("training.steps", "training.learning_rate"),
         "training.batchsize: unknown key; did you mean training.batch_size?",
         "model.hiden: unknown key; did you mean model.hidden?",
         "objective: kind=mixed needs a reward",
@@ -94,10 +90,8 @@ def test_bad_overrides_are_named(minimal, override, message):
 def test_numbers_as_people_write_them(tmp_path, minimal, text, value):
     """YAML 1.1 reads 1e-4 as text."""
     content = yaml.safe_dump(MINIMAL).replace("steps: 10", f"steps: 10\n  learning_rate: {text}")
-    for config in (
-        configs.load(write(tmp_path / "n.yaml", content)),
-        configs.load(minimal, [f"training.learning_rate={text}"]),
-    ):
+    overrides = [f"training.learning_rate={text}"]
+    for config in (configs.load(write(tmp_path / "n.yaml", content)), configs.load(minimal, overrides)):
         assert config.training.learning_rate == value
         assert isinstance(config.training.learning_rate, float)
 
@@ -111,18 +105,9 @@ def test_an_unquoted_no_is_the_word(tmp_path, minimal):
 
 
 def test_overrides_reach_any_depth_and_the_last_one_counts(minimal):
-    config = configs.load(
-        minimal,
-        [
-            "model.hidden=7",
-            "model.hidden=9",
-            "objective.kind=mixed",
-            "objective.reward={name: sms, vectors: v.gz}",
-            "training.patience=null",
-            "metrics=[rouge-1, {name: wms, vectors: v=w.gz}]",
-            "run=a=b",
-        ],
-    )
+    given = ["model.hidden=7", "model.hidden=9", "training.patience=null", "run=a=b"]
+    given += ["objective.kind=mixed", "objective.reward={name: sms, vectors: v.gz}"]
+    config = configs.load(minimal, [*given, "metrics=[rouge-1, {name: wms, vectors: v=w.gz}]"])
     assert config.model.hidden == 9
     assert config.objective.reward == {"name": "sms", "vectors": "v.gz"}
     assert config.training.patience is None
@@ -195,16 +180,12 @@ def test_reading_a_config_loads_no_torch():
     import subprocess
     import sys
 
-    code = (
-        "import sys, rlsum.config; print([m for m in ('torch', 'numpy', 'transformers', 'spacy') if m in sys.modules])"
-    )
+    heavy = ("torch", "numpy", "transformers", "spacy")
+    code = f"import sys, rlsum.config; print([m for m in {heavy} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 @pytest.mark.parametrize("key", ["training.steps", "training.learning_rate", "data.train_limit", "decoding.beam"])
-def test_a_switch_is_no_number(minimal, key):
+def test_a_switch_is_no_number_and_remains_a_switch(minimal, key):
     assert f"{key}: must be a number, not true" in refused(minimal, f"{key}=yes")
-
-
-def test_a_switch_remains_a_switch(minimal):
     assert configs.load(minimal, ["data.lowercase=yes"]).data.lowercase is True

@@ -1,8 +1,5 @@
 """The share of signal in gradients: known mixtures of a direction and noise, and a run of the script."""
 
-from __future__ import annotations
-
-import json
 import re
 import sys
 
@@ -10,6 +7,7 @@ import measure_signal
 import numpy as np
 import pytest
 import torch
+from rows import jsonl
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5])
@@ -55,7 +53,7 @@ def test_the_script_measures_a_checkpoint(tmp_path, monkeypatch, capsys):
 
     rows = [{"article": f"the crew of {name} left .", "highlights": f"{name} left ."} for name in "abcdefgh"]
     train, path, run = tmp_path / "train.jsonl", tmp_path / "config.yaml", tmp_path / "run"
-    train.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    jsonl(train, *rows)
     path.write_text(CONFIG.format(train=train, run=run))
     trainer(configs.load(path)).fit()
     rewarded = ["model=null", "objective={kind: mixed, reward: rouge-l, samples: 2}", "training.validate_decoded=2"]

@@ -1,16 +1,11 @@
 """Tiny networks of the encoder-decoders of texts that transformers has beside those of ``pretrained``."""
 
-from __future__ import annotations
-
 import pretrained as tiny
 import torch
 from portable import draw_normal
 
 IDS = {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
-AS_BART = {
-    "d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
-    "encoder_ffn_dim": 24, "decoder_ffn_dim": 24, "max_position_embeddings": 64, "decoder_start_token_id": 2, **IDS,
-}  # fmt: skip
+AS_BART = {**tiny.AS_BART, "max_position_embeddings": 64, "decoder_start_token_id": 2, **IDS}
 AS_T5 = {
     "d_model": 16, "d_kv": 8, "d_ff": 24, "num_layers": 1, "num_decoder_layers": 1, "num_heads": 2,
     "decoder_start_token_id": 1, **IDS,

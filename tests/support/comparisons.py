@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rows import jsonl
 
 from rlsum.compare import config as configs
 from rlsum.compare.cells import Cell, cells_of
@@ -15,13 +16,7 @@ from rlsum.compare.folder import Folder
 from rlsum.records import Output, write_outputs
 
 ARTICLES = 6
-TINY_TRAINING = {
-    "batch_size": 4,
-    "learning_rate": 1e-2,
-    "validate_decoded": 4,
-    "log_every": 1,
-    "tracker": None,
-}
+TINY_TRAINING = {"batch_size": 4, "learning_rate": 1e-2, "validate_decoded": 4, "log_every": 1, "tracker": None}
 
 
 def values(folder: Path, **changes: Any) -> dict[str, Any]:
@@ -52,6 +47,19 @@ def comparison(folder: Path, **changes: Any) -> Comparison:
     return configs.check(values(folder, **changes), "test")
 
 
+def prepared(folder: Path, **changes: Any) -> tuple[Folder, list[Cell]]:
+    """A folder of one seed with its corpus, and its cells; no other metrics than the rewards."""
+    given = comparison(folder, **{"seeds": [1], "metrics": [], **changes})
+    made = Folder(given)
+    made.claim()
+    made.prepare()
+    return made, cells_of(given)
+
+
+def named(cells: list[Cell], name: str) -> Cell:
+    return next(cell for cell in cells if cell.name == name)
+
+
 def finish(folder: Folder, cell: Cell, scores: dict[str, np.ndarray], method: str = "beam") -> None:
     """Leave a cell's files as if it were done: a run, summaries, scores of every article."""
     ids = [f"test-{number}" for number in range(len(next(iter(scores.values()))))]
@@ -62,7 +70,7 @@ def finish(folder: Folder, cell: Cell, scores: dict[str, np.ndarray], method: st
             {"step": 1, "kind": "train", "nll": 2.0, "reward": 0.1, "advantage_mean": -0.2},
             {"step": 1, "kind": "valid", "nll": 2.0, "rouge-l": 0.1},
         ]
-        (run / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        jsonl(run / "metrics.jsonl", *rows)
         (run / "result.json").write_text("{}")  # the last: others wait for it
     path = folder.outputs(cell)[method]
     if not path.exists():

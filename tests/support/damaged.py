@@ -38,7 +38,7 @@ def damaged_bytes(content: bytes, kind: str, place: float) -> bytes:
         "high": content[:at] + b"\xff\xfe\xe9" + content[at:],
         "mark": content[:at] + b"\xef\xbb\xbf" + content[at:],
         "utf-16": content.decode(errors="replace").encode("utf-16"),
-        "brackets": content[:at] + b"[" * 50_000 + content[at:],
+        "brackets": content[:at] + b"[ " * 50_000 + content[at:],  # within a text, words of their own
         "digits": content[:at] + b"7" * 5_000 + content[at:],
         "infinity": content.replace(b"1", b"1e999").replace(b'"a b"', b"-Infinity"),
         "surrogate": content.replace(b"a", b"\\ud800"),

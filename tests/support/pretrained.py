@@ -51,29 +51,29 @@ def unigrams(specials):
     return [(token, 0.0) for token in specials] + [(piece, math.log(counts[piece] / whole)) for piece in pieces]
 
 
-def bart():
-    from transformers import BartConfig, BartForConditionalGeneration
+AS_BART = {
+    "d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 24, "decoder_ffn_dim": 24,
+}  # fmt: skip
 
+
+def network_of(kind, tokenizer, **sizes):
+    """A network like BART, with the words of the tokenizer."""
+    import transformers
+
+    config = getattr(transformers, f"{kind}Config")(vocab_size=len(tokenizer), **{**AS_BART, **sizes})
+    return getattr(transformers, f"{kind}ForConditionalGeneration")(config)
+
+
+def bart():
     tokenizer = byte_pairs()
-    return tokenizer, BartForConditionalGeneration(
-        BartConfig(
-            vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2,
-            decoder_attention_heads=2, encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=64,
-        )
-    )  # fmt: skip
+    return tokenizer, network_of("Bart", tokenizer, decoder_layers=2, max_position_embeddings=64)
 
 
 def led():
-    from transformers import LEDConfig, LEDForConditionalGeneration
-
     tokenizer = byte_pairs()
-    return tokenizer, LEDForConditionalGeneration(
-        LEDConfig(
-            vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
-            decoder_attention_heads=2, encoder_ffn_dim=24, decoder_ffn_dim=24, max_encoder_position_embeddings=64,
-            max_decoder_position_embeddings=64, attention_window=8,
-        )
-    )  # fmt: skip
+    positions = {"max_encoder_position_embeddings": 64, "max_decoder_position_embeddings": 64}
+    return tokenizer, network_of("LED", tokenizer, attention_window=8, **positions)
 
 
 def t5(kind="T5", tied=True):
@@ -92,16 +92,11 @@ def mt5():
 
 
 def pegasus():
-    from transformers import PegasusConfig, PegasusForConditionalGeneration, PegasusTokenizer
+    from transformers import PegasusTokenizer
 
     vocab = unigrams(["<pad>", "</s>", "<mask_1>", "<mask_2>", "<unk>", "<n>"])
     tokenizer = PegasusTokenizer(vocab=vocab, offset=0)
-    return tokenizer, PegasusForConditionalGeneration(
-        PegasusConfig(
-            vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
-            decoder_attention_heads=2, encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=64,
-        )
-    )  # fmt: skip
+    return tokenizer, network_of("Pegasus", tokenizer, max_position_embeddings=64)
 
 
 RULES = {  # as their published generation configs, and what tests of single tokens need

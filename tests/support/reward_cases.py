@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import headed
+from encoders import weights_of
 from judge_server import steady
 
 import rewards
@@ -53,14 +54,11 @@ class Files:
 
 def files(vectors: Path, encoder: Path, folder: Path) -> Files:
     """Others beside those given: a word of the vectors renamed, a weight of the encoder changed."""
-    from safetensors.torch import load_file, save_file
-
     other_vectors = folder / "other.txt"
     other_vectors.write_text(vectors.read_text(encoding="utf-8").replace("storm", "stork"), encoding="utf-8")
     other_encoder = Path(shutil.copytree(encoder, folder / "other"))
-    weights = load_file(other_encoder / "model.safetensors")
-    next(iter(weights.values())).view(-1)[0] += 1
-    save_file(weights, other_encoder / "model.safetensors", metadata={"format": "pt"})
+    with weights_of(other_encoder) as weights:
+        next(iter(weights.values())).view(-1)[0] += 1
     (folder / "texts.txt").write_text("the cat runs\na dog sleeps\n", encoding="utf-8")
     (folder / "outputs.jsonl").write_text('{"source": "a text", "candidate": "the cat"}\n', encoding="utf-8")
     (folder / "more.txt").write_text("the mayor falls\na red house .\n", encoding="utf-8")
@@ -85,12 +83,8 @@ def _mover(name: str, made: Files) -> Case:
     others = {"vectors": made.other_vectors, "normalize": "unit", "oov": "drop", "stopwords": "none", "split": "lines"}
     others |= {"language": "de"}
     on_encoder = {"vectors": None, "encoder": made.encoder}
-    return Case(
-        {**others, **weights, **contextual},
-        needed={"vectors": made.vectors},
-        beside=dict.fromkeys((*contextual, "device"), on_encoder),
-        same={"device": "cpu"},
-    )
+    beside = dict.fromkeys((*contextual, "device"), on_encoder)
+    return Case({**others, **weights, **contextual}, {"vectors": made.vectors}, beside, same={"device": "cpu"})
 
 
 OWN: dict[str, Options] = {
@@ -108,29 +102,11 @@ HIGHEST = {"trwmd": 1.5, "twmd": 1.5}  # no bound is claimed
 def _contextual(name: str, made: Files) -> Case:
     one, two = _baselines(name, made, encoder=made.encoder)
     texts, more = str(made.folder / "texts.txt"), str(made.folder / "more.txt")
-    others = {
-        "encoder": made.other_encoder,
-        "layer": 1,
-        "centering": "dimension",
-        "special_tokens": "none",
-        "corpus": more,
-        "rescale": one,
-        "language": "de",
-        "long_texts": "truncate",
-        **OWN[name],
-    }
-    beside = {
-        "corpus": {"centering": "corpus", "corpus": texts},
-        "language": {"rescale": two, "language": "en"},
-    }
-    return Case(
-        others,
-        needed={"encoder": made.encoder},
-        beside=beside,
-        same={"device": "cpu"},
-        low=LOWEST.get(name, -1.0),
-        high=HIGHEST.get(name, 1.0),
-    )
+    others = {"encoder": made.other_encoder, "layer": 1, "centering": "dimension", "special_tokens": "none"}
+    others |= {"corpus": more, "rescale": one, "language": "de", "long_texts": "truncate", **OWN[name]}
+    beside = {"corpus": {"centering": "corpus", "corpus": texts}, "language": {"rescale": two, "language": "en"}}
+    low, high = LOWEST.get(name, -1.0), HIGHEST.get(name, 1.0)
+    return Case(others, {"encoder": made.encoder}, beside, same={"device": "cpu"}, low=low, high=high)
 
 
 def _baselines(name: str, made: Files, **needed: str) -> tuple[str, str]:
@@ -144,41 +120,17 @@ def _baselines(name: str, made: Files, **needed: str) -> tuple[str, str]:
 
 
 def _bleu(name: str, made: Files) -> Case:
-    return Case(
-        {
-            "tokenize": "char",
-            "smooth_method": "floor",
-            "smooth_value": 0.5,
-            "effective_order": False,
-            "max_ngram_order": 2,
-            "lowercase": True,
-            "language": "ja",
-        },
-        beside={"smooth_value": {"smooth_method": "add-k"}},
-    )
+    others = {"tokenize": "char", "smooth_method": "floor", "smooth_value": 0.5, "effective_order": False}
+    others |= {"max_ngram_order": 2, "lowercase": True, "language": "ja"}
+    return Case(others, beside={"smooth_value": {"smooth_method": "add-k"}})
 
 
 def _neighbors(name: str, made: Files) -> Case:
     judged = [("the cat", 0.2), ("Mayor dog", 0.4), ("river unseen storm", 0.9)]
-    return Case(
-        {
-            "examples": judged[:2],
-            "kernel": "rouge-l",
-            "tau": 0.3,
-            "a": 2,
-            "b": 0.5,
-            "zero_order": "zero",
-            "leave_one_out": True,
-            "subsample": 1,
-            "seed": 1,
-        },
-        needed={"examples": judged, "a": 1},
-        beside={"seed": {"subsample": 1}},
-        low=0.2,
-        high=0.9,
-        compares=False,
-        similarity=False,
-    )
+    others = {"examples": judged[:2], "kernel": "rouge-l", "tau": 0.3, "a": 2, "b": 0.5, "zero_order": "zero"}
+    others |= {"leave_one_out": True, "subsample": 1, "seed": 1}
+    needed, beside = {"examples": judged, "a": 1}, {"seed": {"subsample": 1}}
+    return Case(others, needed, beside, low=0.2, high=0.9, compares=False, similarity=False)
 
 
 def _learned(name: str, made: Files) -> Case:
@@ -195,13 +147,9 @@ def _learned(name: str, made: Files) -> Case:
             (folder / "metric.json").write_text(json.dumps({"metric": spec}), encoding="utf-8")
         paths[kind] = str(folder)
     one, two = _baselines(name, made, path=paths["one"])
-    return Case(
-        {"path": paths["two"], "corpus": str(made.folder / "texts.txt"), "rescale": one, "language": "de"},
-        needed={"path": paths["one"]},
-        beside={"corpus": {"path": paths["batch"]}, "language": {"rescale": two, "language": "en"}},
-        same={"device": "cpu"},
-        low=-1.0,
-    )
+    others = {"path": paths["two"], "corpus": str(made.folder / "texts.txt"), "rescale": one, "language": "de"}
+    beside = {"corpus": {"path": paths["batch"]}, "language": {"rescale": two, "language": "en"}}
+    return Case(others, {"path": paths["one"]}, beside, same={"device": "cpu"}, low=-1.0)
 
 
 def _likelihood(name: str, made: Files) -> Case:

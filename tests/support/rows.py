@@ -19,6 +19,11 @@ def tsv(path: Path, *rows: Sequence[str]) -> Path:
     return lines(path, *map("\t".join, rows))
 
 
+def rows_of(path: Path | str) -> list[Any]:
+    """What such a file holds."""
+    return list(map(json.loads, Path(path).read_text(encoding="utf-8").splitlines()))
+
+
 def lines(path: Path, *texts: str) -> Path:
     """A file of lines, its folder made."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -26,10 +31,10 @@ def lines(path: Path, *texts: str) -> Path:
     return path
 
 
-def table(path: Path, *rows: Mapping[str, Any]) -> Path:
+def table(path: Path, *rows: Mapping[str, Any], delimiter: str = ",") -> Path:
     """A CSV file with the columns of all rows."""
-    with path.open("w", newline="") as file:
-        written = csv.DictWriter(file, dict.fromkeys(name for row in rows for name in row), restval="")
+    with path.open("w", newline="", encoding="utf-8") as file:
+        written = csv.DictWriter(file, dict.fromkeys(name for row in rows for name in row), "", delimiter=delimiter)
         written.writeheader()
         written.writerows(rows)
     return path

@@ -1,12 +1,10 @@
 """Runs of tiny pretrained summarizers: articles, configurations, training, the command line."""
 
-from __future__ import annotations
-
-import json
 from pathlib import Path
 
 import language_models
 import pretrained as tiny
+from rows import jsonl
 from typer.testing import CliRunner
 
 from rlsum import config as configs
@@ -21,7 +19,7 @@ MIXED = {"kind": "mixed", "reward": "pretrained:vowels", "gamma": 0.5, "samples"
 def furnish(folder):
     """Write articles, and a folder of each architecture."""
     rows = [{"id": str(i), "article": article, "highlights": text} for i, (article, text) in enumerate(NEWS)]
-    (folder / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    jsonl(folder / "news.jsonl", *rows)
     for name in tiny.ARCHITECTURES:
         tiny.save(folder / name, name)
     for name in LANGUAGE_MODELS:
@@ -33,24 +31,18 @@ def settings(place, name, run, **sections):
     kind = {"kind": "causal" if name in LANGUAGE_MODELS else "seq2seq"}
     plain = {"template": "plain"} if name == "gpt2" else {}
     model = {**kind, **plain, "pretrained": str(place / name), **sections.pop("model", {})}
-    training = {
-        "steps": 4,
-        "batch_size": 2,
-        "learning_rate": 1e-3,
-        "validate_every": 2,
-        "log_every": 1,
-        "tracker": None,
-    }
+    training = {"steps": 4, "batch_size": 2, "learning_rate": 1e-3}
+    training |= {"validate_every": 2, "log_every": 1, "tracker": None}
+    data = {name: str(place / "news.jsonl") for name in ("train", "valid")}
     return {
         "run": str(run),
-        "data": {"train": str(place / "news.jsonl"), "valid": str(place / "news.jsonl"), "max_source": 64,
-                 "max_target": 20, **sections.pop("data", {})},
+        "data": {**data, "max_source": 64, "max_target": 20, **sections.pop("data", {})},
         "model": model,
         "training": {**training, **sections.pop("training", {})},
         "decoding": {"max_length": 10, "beam": 2},
         "metrics": ["rouge-l"],
         **sections,
-    }  # fmt: skip
+    }
 
 
 def trained(values, **options):

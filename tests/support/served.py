@@ -16,14 +16,11 @@ ASKED = (
 )
 
 
-TRAINING = Training(
-    (
-        PracticeTask("The practice article.", "It is good.", "bad bad", {"overall": ("left",)}, "B repeats itself."),
-        PracticeTask("Another one.", "The same.", "The same.", {"focus": ("none",), "overall": ("none",)}),
-    ),
-    pass_mark=0.6,
-    attempts=2,
+PRACTICE = (
+    PracticeTask("The practice article.", "It is good.", "bad bad", {"overall": ("left",)}, "B repeats itself."),
+    PracticeTask("Another one.", "The same.", "The same.", {"focus": ("none",), "overall": ("none",)}),
 )
+TRAINING = Training(PRACTICE, pass_mark=0.6, attempts=2)
 
 
 class Clock:

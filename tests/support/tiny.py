@@ -180,6 +180,14 @@ def config(run, kind="mle", *, model=None, objective=None, decoding=None, sampli
     return configs.check(values, "test")
 
 
+def save_copier(run: Path, **decoding) -> Path:
+    """The folder of a run whose best checkpoint is ``copier()``."""
+    model = copier()
+    checkpoint.create(run / "best", config(run, model={"dropout": 0.0}, decoding=decoding), model, {})
+    checkpoint.save_weights(run / "best", model, {})
+    return run
+
+
 def trainer(config: Config, *, train=None, valid=None, reward=None, resume=False) -> Trainer:
     """What build.trainer makes of a configuration, but from pairs in memory and a reward object."""
     import datasets

@@ -1,7 +1,5 @@
 """Votes for tests, from matrices."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from human_eval.statistics.votes import Vote, Votes
@@ -14,21 +12,10 @@ def votes_of(matrix, *, pair=("a", "b"), criterion="overall", left=None, seconds
         for judge, value in enumerate(row):
             if np.isnan(value):
                 continue
-            rows.append(
-                Vote(
-                    criterion=criterion,
-                    pair=pair,
-                    item=f"{item}{number:03d}",
-                    comparison=f"{item}{number:03d}",
-                    judge=f"judge{judge}",
-                    task=f"{item}{number}-{judge}",
-                    preference=int(value),
-                    longer=longer,
-                    left=pair[(number + judge) % 2] if left is None else left,
-                    position=number,
-                    seconds=seconds,
-                )
-            )
+            names = {"item": f"{item}{number:03d}", "comparison": f"{item}{number:03d}", "judge": f"judge{judge}"}
+            shown = {"left": pair[(number + judge) % 2] if left is None else left, "longer": longer}
+            where = {"task": f"{item}{number}-{judge}", "position": number, "seconds": seconds}
+            rows.append(Vote(criterion=criterion, pair=pair, preference=int(value), **names, **shown, **where))
     return rows
 
 

@@ -1,4 +1,3 @@
-import json
 import math
 from collections import Counter
 from dataclasses import replace
@@ -6,6 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows_of
 from studies import study
 
 from human_eval.collection.collect import collect, reasons, suspicions, write_rejects
@@ -23,19 +23,13 @@ def judged(task=FIRST.id, judge="ann", answer="left", submitted=None):
 
 
 def returned(*responses):
-    return [
-        ReturnedRow(f"f:{number}", response, {"n": number}, f"f{number}")
-        for number, response in enumerate(responses, 1)
-    ]
+    return [ReturnedRow(f"f:{n}", response, {"n": n}, f"f{n}") for n, response in enumerate(responses, 1)]
 
 
 def test_good_rows_are_kept_in_the_order_of_the_study():
     found = collect(BLIND, returned(judged(SECOND.id), judged(elsewhere().id, "bo"), judged()))
-    assert [(row.task, row.judge) for row in found.responses] == [
-        (FIRST.id, "ann"),
-        (SECOND.id, "ann"),
-        (elsewhere().id, "bo"),
-    ]
+    kept = [(row.task, row.judge) for row in found.responses]
+    assert kept == [(FIRST.id, "ann"), (SECOND.id, "ann"), (elsewhere().id, "bo")]
     assert found.rejects == ()
 
 
@@ -182,5 +176,5 @@ def test_every_row_is_a_judgment_or_a_reject(rows):
 def test_rejects_are_written_with_what_they_said(tmp_path):
     found = collect(BLIND, [ReturnedRow("f:1", "not JSON", {"judge": "\ud800"})])
     write_rejects(tmp_path / "r.jsonl", found.rejects)
-    row = json.loads((tmp_path / "r.jsonl").read_text())
+    (row,) = rows_of(tmp_path / "r.jsonl")
     assert row == {"where": "f:1", "reason": "not JSON", "raw": {"judge": "\ud800"}}

@@ -39,11 +39,8 @@ ANSWERED = [f"Answer.{name}" for name in NAMES]
 
 
 def test_a_full_results_file_of_mechanical_turk(tmp_path):
-    path = written(
-        tmp_path / "batch.csv",
-        [*TURK, "Answer.comment", *ANSWERED, "Approve"],
-        [[*TURK_ROW, "hm, so", "left", "right", "none", "left", ""]],
-    )
+    given = [*TURK_ROW, "hm, so", "left", "right", "none", "left", ""]
+    path = written(tmp_path / "batch.csv", [*TURK, "Answer.comment", *ANSWERED, "Approve"], [given])
     (row,) = rows_of(path)
     answers = dict(zip(NAMES, ["left", "right", "none", "left"], strict=True))
     assert row.response == Response(BLIND.id, TASK, "W1", answers, "hm, so", 84.0, "2019-12-05T14:23:11-08:00", "mturk")

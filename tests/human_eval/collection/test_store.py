@@ -60,14 +60,6 @@ def test_a_name_is_for_one_judge_whatever_its_case(store):
     assert len(store.loans()) == 1
 
 
-def test_a_judge_goes_through_a_booklet_in_order(store):
-    assert store.claim("anna")
-    assert store.progress("anna").open == ("t0-0", "t0-1", "t0-2")
-    store.record(given("anna", "t0-0", ANSWERS, "", 4.0), 0)
-    assert store.progress("anna").open == ("t0-1", "t0-2")
-    assert store.progress("anna").done == ("t0-0",)
-
-
 def test_what_was_answered_stands_in_the_order_of_answering_whatever_tasks_are_called(tmp_path, study):
     named = tuple(replace(task, id=f"{name}{task.booklet}") for task, name in zip(study.tasks, "zmazma", strict=True))
     with closing(make_store(tmp_path, replace(study, tasks=named))) as store:

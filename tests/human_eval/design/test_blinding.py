@@ -26,13 +26,8 @@ def test_a_name_in_a_script_without_spaces_is_found_anywhere():
 def test_very_short_names_forbid_no_wording():
     outputs = aligned(8, 2)
     letters = dict(zip(outputs.systems, "AB", strict=True))
-    short = replace(
-        outputs,
-        systems=tuple(letters.values()),
-        candidates={
-            item: {letters[name]: text for name, text in texts.items()} for item, texts in outputs.candidates.items()
-        },
-    )
+    texts = {item: {letters[name]: text for name, text in of.items()} for item, of in outputs.candidates.items()}
+    short = replace(outputs, systems=tuple(letters.values()), candidates=texts)
     made, key = build(short, StudyDesign(items=4), StudyWording(title="A study of summaries A and B"), 1)
     assert key.systems == ("A", "B")
     assert not naming_tasks(made, key.systems)

@@ -104,9 +104,8 @@ def test_marks_stay_with_their_letters():
 
 
 def outputs(*texts):
-    return align(
-        [(f"{n} {s}", Output(str(n), f"So: {text}", (), text, s)) for n, text in enumerate(texts) for s in "ab"]
-    )
+    rows = (Output(str(n), f"So: {text}", (), text, s) for n, text in enumerate(texts) for s in "ab")
+    return align([(f"{row.id} {row.system}", row) for row in rows])
 
 
 def checks_of(given, seed=0, **counts):
@@ -124,13 +123,8 @@ def test_every_check_of_a_kind_in_a_booklet_is_on_another_article():
 
 
 def test_a_check_is_on_an_article_with_one_text_that_can_be_shuffled():
-    given = align(
-        [
-            (f"{n} {s}", Output(str(n), JAPANESE, (), JAPANESE if s == "b" else "短い。", s))
-            for n in range(9)
-            for s in "ab"
-        ]
-    )
+    rows = (Output(str(n), JAPANESE, (), text, s) for n in range(9) for s, text in (("a", "短い。"), ("b", JAPANESE)))
+    given = align([(f"{row.id} {row.system}", row) for row in rows])
     assert {draft.key.pair for draft in checks_of(given, shuffled=3)} == {("b", "b")}
 
 

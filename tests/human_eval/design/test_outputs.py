@@ -1,7 +1,7 @@
-import json
 from dataclasses import replace
 
 import pytest
+from rows import jsonl
 from studies import NAMES, outputs
 
 from human_eval.design.outputs import align, read_aligned
@@ -50,10 +50,7 @@ def test_an_article_may_be_missing_in_one_file():
         (lambda rows: rows[:3], "only one system"),
         (lambda rows: [*rows, rows[-1]], "a second output of sms_model, the first in file:6"),
         (lambda rows: [replace(row, source="") for row in rows], "no source"),
-        (
-            lambda rows: [*rows[:5], replace(rows[5], source="Another story .")],
-            "file:6: its source differs",
-        ),
+        (lambda rows: [*rows[:5], replace(rows[5], source="Another story .")], "file:6: its source differs"),
         (lambda rows: [*rows[:3], *(replace(row, id=f"x{row.id}") for row in rows[3:])], "no id has an output of ever"),
         (lambda rows: [replace(rows[0], system=" "), *rows[1:]], "file:1: system is empty"),
         (lambda rows: [replace(rows[0], candidate="\ud800"), *rows[1:]], "file:1: candidate is not valid Unicode"),
@@ -66,8 +63,7 @@ def test_what_cannot_be_aligned_is_refused(change, told):
 
 
 def test_a_broken_line_is_named(tmp_path):
-    path = tmp_path / "broken.jsonl"
-    path.write_text(json.dumps({"id": "1", "source": "s"}) + "\n")
+    path = jsonl(tmp_path / "broken.jsonl", {"id": "1", "source": "s"})
     with pytest.raises(RecordError, match=r"broken.jsonl:1: missing candidate;"):
         read_aligned([path])
 
@@ -82,8 +78,8 @@ def test_tables_without_references_are_read(tmp_path):
 
 
 def test_texts_alone_are_of_the_articles_in_their_order(tmp_path):
-    articles = [{"id": f"a{number}", "dialogue": f"story {number}"} for number in (3, 1, 2)]
-    (tmp_path / "articles.jsonl").write_text("".join(json.dumps(row) + "\n" for row in articles))
+    articles = ({"id": f"a{number}", "dialogue": f"story {number}"} for number in (3, 1, 2))
+    jsonl(tmp_path / "articles.jsonl", *articles)
     for system in "xy":
         (tmp_path / f"{system}.txt").write_text(f"{system} three\n{system} one\n{system} two\n")
     found = read_aligned([tmp_path / "x.txt", tmp_path / "y.txt"], Articles.read(tmp_path / "articles.jsonl"))

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -139,8 +137,7 @@ def test_a_name_is_no_formula_to_the_picture(pair, tmp_path, recwarn):
 
 def test_names_that_no_font_can_draw_are_said_on_the_card(tmp_path, monkeypatch):
     monkeypatch.setattr(fonts, "families", lambda: ("DejaVu Sans",))
-    write_card(
-        analyse(study_of(votes_of([[1, 0]] * 6, pair=("甲系统", "ours"))), AnalysisSettings(resamples=50)), tmp_path
-    )
+    votes = votes_of([[1, 0]] * 6, pair=("甲系统", "ours"))
+    write_card(analyse(study_of(votes), AnalysisSettings(resamples=50)), tmp_path)
     for name in ("verdict.html", "verdict.md"):
         assert "[1] is 甲系统: no installed font has these letters" in (tmp_path / name).read_text()

@@ -168,9 +168,8 @@ def test_scheffes_effects_are_least_squares():
     oracle = np.linalg.lstsq(np.array(design, dtype=float), np.array(seen), rcond=None)[0]
     assert {row.system: row.strength for row in found.systems} == pytest.approx(dict(zip("abc", oracle, strict=True)))
     assert "no interval: 2 judges" in found.reason
-    assert ranked(votes_of([[1.0]]) + votes_of([[1.0]], pair=("c", "d")), list("abcd"), 4.0).reason.startswith(
-        "no chain"
-    )
+    apart = votes_of([[1.0]]) + votes_of([[1.0]], pair=("c", "d"))
+    assert ranked(apart, list("abcd"), 4.0).reason.startswith("no chain")
 
 
 def test_scores_count_every_item_once():

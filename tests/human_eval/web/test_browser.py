@@ -198,10 +198,8 @@ def test_half_an_answer_outlives_a_reload_and_a_server_that_stops(folder, page, 
         assert server.stop(signal.SIGTERM) == 0
     with served(folder, port):
         page.reload()
-        assert page.locator(".question input:checked").evaluate_all("all => all.map((e) => e.value)") == [
-            "right",
-            "none",
-        ]
+        checked = page.locator(".question input:checked").evaluate_all("all => all.map((e) => e.value)")
+        assert checked == ["right", "none"]
         assert page.input_value("#comment-field") == "half"
         page.keyboard.press("Escape")
         judge.by_keyboard()

@@ -83,28 +83,16 @@ def test_what_a_tool_answers_is_no_part_of_a_completion_and_a_source_is_a_whole_
 
 
 def test_names_tell_rewards_apart_however_they_are_made() -> None:
-    functions = [
-        reward_function("rouge-l"),
-        reward_function("rouge-l(direction=recall)"),
-        reward_function(rewards.load("rouge-l", stemmer=False)),
-        reward_function("rouge-l", strip=True),
-        reward_function("weighted(rouge-1=0.5, rouge-2=0.5)"),
-        reward_function("weighted(rouge-1=0.9, rouge-2=0.1)"),
-        reward_function(Weighted([("rouge-1", 0.5), (rewards.load("rouge-2", direction="recall"), 0.5)])),
-        reward_function(Cached(Weighted([(rewards.load("rouge-1"), 0.5)]))),
-        reward_function("rouge-l", name="mine"),
-    ]
-    assert [function.__name__ for function in functions] == [
-        "rouge-l",
-        "rouge-l(direction=recall)",
-        "rouge-l(stemmer=false)",
-        "cleaned(reward=rouge-l)",
-        "weighted(rouge-1=0.5, rouge-2=0.5)",
-        "weighted(rouge-1=0.9, rouge-2=0.1)",
-        "weighted(rouge-1=0.5, rouge-2(direction=recall)=0.5)",
-        "cached(reward=weighted(rouge-1=0.5))",
-        "mine",
-    ]
+    parts = [("rouge-1", 0.5), (rewards.load("rouge-2", direction="recall"), 0.5)]
+    for reward, name in (
+        *((spec, spec) for spec in ("rouge-l", "rouge-l(direction=recall)", "weighted(rouge-1=0.9, rouge-2=0.1)")),
+        (rewards.load("rouge-l", stemmer=False), "rouge-l(stemmer=false)"),
+        (Weighted(parts), "weighted(rouge-1=0.5, rouge-2(direction=recall)=0.5)"),
+        (Cached(Weighted([(rewards.load("rouge-1"), 0.5)])), "cached(reward=weighted(rouge-1=0.5))"),
+    ):
+        assert reward_function(reward).__name__ == name
+    assert reward_function("rouge-l", strip=True).__name__ == "cleaned(reward=rouge-l)"
+    assert reward_function("rouge-l", name="mine").__name__ == "mine"
 
 
 @pytest.mark.parametrize("strip", [False, True])
@@ -135,13 +123,10 @@ def test_a_reference_that_is_no_text_is_named_with_its_row_and_column(reference:
     assert reward_function("rouge-1")(["p"], ["a"], reference=[[]]) == [None]
 
 
-def test_a_source_that_is_no_text_is_named() -> None:
+def test_a_source_that_is_no_text_and_a_missing_column_are_named() -> None:
     function = reward_function("repetition", references=None, sources="article")
     with pytest.raises(rewards.RewardError, match="row 1 of the column 'article' is None"):
         function(["p"] * 2, ["a", "b"], article=["x", None])
-
-
-def test_a_missing_column_is_named() -> None:
     with pytest.raises(rewards.RewardError, match="no column 'reference' among summary"):
         reward_function("rouge-1")(["p"], ["c"], summary=["s"])
 
@@ -161,9 +146,8 @@ def test_the_real_trainer_trains_on_rewards(tmp_path: Path) -> None:
     names = {"pad_token": "<pad>", "eos_token": "<eos>", "unk_token": "<unk>"}
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=inner, **names)
     torch.manual_seed(0)
-    model = GPT2LMHeadModel(
-        GPT2Config(vocab_size=10, n_positions=32, n_embd=16, n_layer=1, n_head=2, eos_token_id=1, pad_token_id=0)
-    )
+    sizes = {"vocab_size": 10, "n_positions": 32, "n_embd": 16, "n_layer": 1, "n_head": 2}
+    model = GPT2LMHeadModel(GPT2Config(**sizes, eos_token_id=1, pad_token_id=0))
     rows = {"prompt": ["the cat", "the dog"] * 4, "reference": ["cat sleeps", ""] * 4}
     asked = []
     rouge = reward_function("rouge-1")
@@ -174,25 +158,12 @@ def test_the_real_trainer_trains_on_rewards(tmp_path: Path) -> None:
         asked.append((arguments["completions"], arguments["reference"], found))
         return found
 
-    settings = {
-        "bf16": False,
-        "learning_rate": 1e-2,
-        "logging_steps": 1,
-        "per_device_train_batch_size": 4,
-        "num_generations": 4,
-        "max_completion_length": 6,
-        "max_steps": 3,
-    }
-    arguments = GRPOConfig(
-        output_dir=str(tmp_path),
-        use_cpu=True,
-        report_to=[],
-        **settings,
-    )
+    settings = {"bf16": False, "learning_rate": 1e-2, "logging_steps": 1, "max_completion_length": 6, "max_steps": 3}
+    settings |= {"per_device_train_batch_size": 4, "num_generations": 4, "use_cpu": True, "report_to": []}
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     trainer = GRPOTrainer(
         model=model,
-        args=arguments,
+        args=GRPOConfig(output_dir=str(tmp_path), **settings),
         train_dataset=Dataset.from_dict(rows),
         processing_class=tokenizer,
         reward_funcs=[watched, reward_function("length(low=2, high=4)", references=None), *sums],

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from encoders import weights_of
 
 import rewards
 from rewards.embedding.learned import check_differentiable, check_learnable, learnable_options, similarities
@@ -74,11 +75,10 @@ def test_an_encoder_is_saved_as_it_is(tiny_encoder: Path, tmp_path: Path) -> Non
 
 def test_missing_pooler_weights_are_saved_as_zeros(tiny_encoder: Path, tmp_path: Path) -> None:
     """They are drawn at random where a directory lacks them: the same training would have another hash each time."""
-    from safetensors.torch import load_file, save_file
-
     bare = shutil.copytree(tiny_encoder, tmp_path / "bare")
-    weights = {name: w for name, w in load_file(bare / "model.safetensors").items() if not name.startswith("pooler.")}
-    save_file(weights, bare / "model.safetensors", metadata={"format": "pt"})
+    with weights_of(bare) as weights:
+        for name in [name for name in weights if name.startswith("pooler.")]:
+            del weights[name]
     names = set()
     for place in ("first", "second"):
         source = EncoderSource(str(bare), 2)
@@ -115,17 +115,15 @@ def test_it_can_be_rescaled(tiny_encoder: Path, tmp_path: Path) -> None:
 def test_folders_that_hold_no_metric(tiny_encoder: Path, tmp_path: Path) -> None:
     with pytest.raises(rewards.RewardError, match=r"holds no metric\.json; give a folder written by rlsum fit-metric"):
         rewards.load("learned", path=str(tiny_encoder))
-    for number, (content, part) in enumerate(
-        [
-            ("{", "cannot be read"),
-            ("[]", "cannot be read"),
-            ('{"metric": {}}', "cannot be read"),
-            ('{"metric": {"name": "twin"}}', "unknown reward"),
-            ('{"metric": {"name": "twmd", "warmth": 1}}', "warmth"),
-            ('{"metric": {"name": "moverscore"}}', "no gradient"),
-        ]
+    broken = shutil.copytree(tiny_encoder, tmp_path / "broken")
+    for content, part in (
+        ("{", "cannot be read"),
+        ("[]", "cannot be read"),
+        ('{"metric": {}}', "cannot be read"),
+        ('{"metric": {"name": "twin"}}', "unknown reward"),
+        ('{"metric": {"name": "twmd", "warmth": 1}}', "warmth"),
+        ('{"metric": {"name": "moverscore"}}', "no gradient"),
     ):
-        broken = shutil.copytree(tiny_encoder, tmp_path / str(number))
         (broken / "metric.json").write_text(content)
         with pytest.raises(rewards.RewardError, match=part):
             rewards.load("learned", path=str(broken))
@@ -234,9 +232,8 @@ def test_undefined_and_floor(tiny_encoder: Path) -> None:
 
 def test_runs_of_32_share_their_means(tiny_encoder: Path) -> None:
     reward = made("sbert(centering=batch)", tiny_encoder)
-    texts = [
-        f"{first} {second}" for first in ("cat", "dog", "river", "storm", "mayor") for second in CANDIDATES[2].split()
-    ]
+    firsts = ("cat", "dog", "river", "storm", "mayor")
+    texts = [f"{first} {second}" for first in firsts for second in CANDIDATES[2].split()]
     candidates, references = texts + texts, [[text] for text in reversed(texts + texts)]
     found = similarities(reward, load_apart(reward.space.source), candidates, references)
     np.testing.assert_allclose(found.detach(), reward(candidates, references), atol=1e-5)

@@ -78,18 +78,16 @@ def test_bertscore_equals_bert_score(tiny_encoder: Path, idf: bool) -> None:
     candidates = ["the cat sleeps", "mayor", "storm runs red " * 9, "a bridge falls ."]
     references = [["the dog sleeps", "a cat ."], ["the mayor", "river"], ["storm runs", "a red house"], ["a", "cat"]]
     flat = [text for texts in references for text in texts]
-    scorer = oracle.BERTScorer(
-        model_type=str(tiny_encoder), num_layers=2, idf=idf, idf_sents=flat, nthreads=0, use_fast_tokenizer=True
-    )
+    options = {"num_layers": 2, "nthreads": 0, "use_fast_tokenizer": True}
+    scorer = oracle.BERTScorer(model_type=str(tiny_encoder), idf=idf, idf_sents=flat, **options)
     # One pair at a time: in a batch with a longer text its padding has a cosine of 0, which may be the best of a token.
     expected = [
         [max(each) for each in zip(*(map(float, scorer.score([text], [other])) for other in texts), strict=True)]
         for text, texts in zip(candidates, references, strict=True)
     ]
     for direction, wanted in zip(DIRECTIONS, zip(*expected, strict=True), strict=True):
-        reward = made(
-            tiny_encoder, "bertscore", direction=direction, long_texts="truncate", idf="references" if idf else None
-        )
+        weighed = {"idf": "references" if idf else None}
+        reward = made(tiny_encoder, "bertscore", direction=direction, long_texts="truncate", **weighed)
         np.testing.assert_allclose(reward(candidates, references), wanted, atol=1e-5, err_msg=direction)
 
 
@@ -190,11 +188,9 @@ def test_temperature_zero_is_the_limit(tiny_encoder: Path) -> None:
 
 
 def test_sbert_is_the_cosine_of_mean_vectors(tiny_encoder: Path) -> None:
-    reward = made(tiny_encoder, "sbert")
-    points, _ = reward.space.sides(
-        ["a storm", "the cat sleeps"], [], reward.space.encode(["a storm", "the cat sleeps"])
-    )
-    means = [points[text].vectors.mean(dim=0).numpy() for text in ("a storm", "the cat sleeps")]
+    reward, texts = made(tiny_encoder, "sbert"), ["a storm", "the cat sleeps"]
+    points, _ = reward.space.sides(texts, [], reward.space.encode(texts))
+    means = [points[text].vectors.mean(dim=0).numpy() for text in texts]
     expected = means[0] @ means[1] / np.linalg.norm(means[0]) / np.linalg.norm(means[1])
     assert reward(["a storm"], [["the cat sleeps"]])[0] == pytest.approx(expected)
     raw = made(tiny_encoder, "sbert", normalize="none")
@@ -204,10 +200,8 @@ def test_sbert_is_the_cosine_of_mean_vectors(tiny_encoder: Path) -> None:
 def test_a_special_token_can_be_matched_but_has_no_weight(tiny_encoder: Path) -> None:
     """Each token's best cosine, by hand: the first and the last of either text are special."""
     texts = ["the cat sleeps", "a storm runs", "mayor", "a red house falls .", "river the dog"]
-    units = [
-        each.vectors.double() / each.vectors.double().norm(dim=1, keepdim=True)
-        for each in EncoderSource(str(tiny_encoder), None).load()(texts)
-    ]
+    vectors = [each.vectors.double() for each in EncoderSource(str(tiny_encoder), None).load()(texts)]
+    units = [each / each.norm(dim=1, keepdim=True) for each in vectors]
     pairs = [(one, other) for one in range(len(texts)) for other in range(len(texts)) if one != other]
     cosines = [(units[one] @ units[other].T).numpy() for one, other in pairs]
     expected = {
@@ -229,11 +223,8 @@ def test_idf_of_one_reference_says_nothing_and_breaks_nothing(tiny_encoder: Path
     pair = ["the storm"], [["the cat sleeps"]]
     assert np.isfinite(weighed(*pair)).all()
     # All weights of the reference are 0, so they are even: recall is that without IDF.
-    options = {"direction": "recall"}
-    np.testing.assert_allclose(
-        made(tiny_encoder, "bertscore", idf="references", **options)(*pair),
-        made(tiny_encoder, "bertscore", **options)(*pair),
-    )
+    recalls = [made(tiny_encoder, "bertscore", idf=idf, direction="recall")(*pair) for idf in ("references", None)]
+    np.testing.assert_allclose(*recalls)
     assert plain.undefined("cat", ["dog"]) is None
     assert weighed.undefined("cat", ["dog"]) is None
 

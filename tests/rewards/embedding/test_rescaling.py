@@ -35,9 +35,7 @@ def scores(encoder: Path, name: str = "bertscore", **options: object) -> np.ndar
 
 
 @pytest.mark.parametrize(("direction", "b"), [("precision", 0.51), ("recall", 0.62), ("f1", 0.53)])
-def test_a_published_baseline_by_layer_and_direction(
-    tiny_encoder: Path, published: Path, direction: str, b: float
-) -> None:
+def test_a_published_baseline_by_layer_and_direction(tiny_encoder, published, direction, b):
     raw = scores(tiny_encoder, direction=direction)
     found = scores(tiny_encoder, direction=direction, rescale=str(published), language="en")
     np.testing.assert_allclose(found, (raw - b) / (1 - b))
@@ -54,14 +52,8 @@ def test_rescaled_f1_is_not_the_harmonic_mean_of_the_rescaled(tiny_encoder: Path
 
 def test_rescaling_equals_bert_score(tiny_encoder: Path, published: Path) -> None:
     oracle = pytest.importorskip("bert_score", reason="the oracle: pip install 'rlsum[dev]'")
-    scorer = oracle.BERTScorer(
-        model_type=str(tiny_encoder),
-        num_layers=2,
-        lang="en",
-        rescale_with_baseline=True,
-        baseline_path=str(published),
-        use_fast_tokenizer=True,
-    )
+    rescale = {"rescale_with_baseline": True, "baseline_path": str(published), "lang": "en"}
+    scorer = oracle.BERTScorer(model_type=str(tiny_encoder), num_layers=2, use_fast_tokenizer=True, **rescale)
     # One pair at a time: in a batch with a longer text its padding has a cosine of 0, which may be the best of a token.
     each = [map(float, scorer.score(PAIR[0], [other])) for other in PAIR[1][0]]
     for direction, wanted in zip(("precision", "recall", "f1"), map(max, zip(*each, strict=True)), strict=True):
@@ -78,9 +70,7 @@ def test_rescaling_equals_bert_score(tiny_encoder: Path, published: Path) -> Non
         ("bertscore", {"language": "de"}, "another language.*'de'"),
     ],
 )
-def test_a_published_baseline_of_something_else(
-    tiny_encoder: Path, published: Path, name: str, options: dict, part: str
-) -> None:
+def test_a_published_baseline_of_something_else(tiny_encoder, published, name, options, part):
     with pytest.raises(rewards.RewardError, match=f"{part}"):
         rewards.load(name, encoder=str(tiny_encoder), rescale=str(published), **options)
 
@@ -142,9 +132,8 @@ def test_languages_are_kept_apart(tiny_encoder: Path, tmp_path: Path) -> None:
     assert [found.language for found in read_baselines(path)] == ["de", "en"]
     with pytest.raises(rewards.RewardError, match="choose one by language="):
         scores(tiny_encoder, "sbert", rescale=str(path))
-    np.testing.assert_allclose(
-        scores(tiny_encoder, "sbert", rescale=str(path), language="de"), (scores(tiny_encoder, "sbert") - 0.5) / 0.5
-    )
+    german = scores(tiny_encoder, "sbert", rescale=str(path), language="de")
+    np.testing.assert_allclose(german, (scores(tiny_encoder, "sbert") - 0.5) / 0.5)
 
 
 def test_every_file_that_bert_score_publishes_is_read() -> None:

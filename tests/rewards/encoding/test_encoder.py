@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from encoders import weights_of
 
 import rewards
 from rewards.encoding import loading as encoders
@@ -93,14 +94,11 @@ def test_the_cache_forgets_the_least_used(encoder: Encoder, monkeypatch: pytest.
 
 
 def test_the_digest_follows_weights_and_tokenizer(tiny_encoder: Path, tmp_path: Path) -> None:
-    from safetensors.torch import load_file, save_file
-
     copy = shutil.copytree(tiny_encoder, tmp_path / "copy")
     original = name_at(tiny_encoder)
     assert name_at(copy) == original
-    weights = load_file(copy / "model.safetensors")
-    weights["encoder.layer.0.output.dense.bias"] += 1e-3
-    save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
+    with weights_of(copy) as weights:
+        weights["encoder.layer.0.output.dense.bias"] += 1e-3
     forget()
     changed = name_at(copy)
     assert changed != original
@@ -111,12 +109,9 @@ def test_the_digest_follows_weights_and_tokenizer(tiny_encoder: Path, tmp_path: 
 
 
 def test_missing_weights_are_an_error_not_random_numbers(tiny_encoder: Path, tmp_path: Path) -> None:
-    from safetensors.torch import load_file, save_file
-
     copy = shutil.copytree(tiny_encoder, tmp_path / "copy")
-    weights = load_file(copy / "model.safetensors")
-    del weights["encoder.layer.0.output.dense.bias"]
-    save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
+    with weights_of(copy) as weights:
+        del weights["encoder.layer.0.output.dense.bias"]
     with pytest.raises(rewards.RewardError, match=r"no weights for encoder\.layer\.0"):
         name_at(copy)
 
@@ -140,11 +135,6 @@ def test_a_hub_name_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
         EncoderSource("no-such-org/model", None).load()
 
 
-def test_a_layer_it_does_not_have(tiny_encoder: Path) -> None:
-    with pytest.raises(rewards.RewardError, match=r"layer=7.* 0 \(embeddings\) to 3"):
-        name_at(tiny_encoder, 7)
-
-
 def test_layers_are_written_as_numbers_ranges_or_last(tiny_encoder: Path) -> None:
     assert [written_layers(layer) for layer in (None, 4, "4", "2-4", "last")] == [None, (4, 4), (4, 4), (2, 4), None]
     assert resolved_layers(None, 12, "x") == Layers(10, 10)
@@ -152,6 +142,8 @@ def test_layers_are_written_as_numbers_ranges_or_last(tiny_encoder: Path) -> Non
     for wrong in ("4-2", "x", "-1", True, 1.5):
         with pytest.raises(rewards.RewardError, match="layer="):
             rewards.load("twmd", encoder=str(tiny_encoder), layer=wrong)
+    with pytest.raises(rewards.RewardError, match=r"layer=7.* 0 \(embeddings\) to 3"):
+        name_at(tiny_encoder, 7)
 
 
 def test_a_mean_of_layers(tiny_encoder: Path) -> None:
@@ -199,21 +191,13 @@ def test_the_first_word_of_a_byte_level_tokenizer_is_read_as_any_other(tmp_path:
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     words = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *alphabet, "ca", "cat", "\u0120cat"]
     vocabulary = {word: place for place, word in enumerate(words)}
-    tokenizer = Tokenizer(models.BPE(vocabulary, [("c", "a"), ("ca", "t"), ("\u0120", "cat")]))
+    merges = [("c", "a"), ("ca", "t"), ("\u0120", "cat")]
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    config = RobertaConfig(
-        vocab_size=len(words),
-        hidden_size=8,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=8,
-        max_position_embeddings=30,
-        pad_token_id=1,
-    )
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    config = RobertaConfig(vocab_size=len(words), max_position_embeddings=30, pad_token_id=1, **sizes)
     RobertaModel(config).save_pretrained(tmp_path)
-    RobertaTokenizerFast(
-        tokenizer_object=tokenizer, vocab=vocabulary, merges=[("c", "a"), ("ca", "t"), ("\u0120", "cat")]
-    ).save_pretrained(tmp_path)
+    RobertaTokenizerFast(tokenizer_object=tokenizer, vocab=vocabulary, merges=merges).save_pretrained(tmp_path)
     encoder = EncoderSource(str(tmp_path), 1).load()
     (ids,) = encoder.ids(["cat cat"])
     assert encoder.strings(ids)[1:-1] == ["\u0120cat", "\u0120cat"]

@@ -25,9 +25,7 @@ texts = st.lists(words, min_size=1, max_size=12).map(" ".join)
     st.booleans(),
     st.booleans(),
 )
-def test_bleu_equals_sacrebleu(
-    candidate: str, references: list[str], tokenize: str, smooth: str, effective: bool, lowercase: bool
-) -> None:
+def test_bleu_equals_sacrebleu(candidate, references, tokenize, smooth, effective, lowercase):
     options = {"tokenize": tokenize, "smooth_method": smooth, "effective_order": effective, "lowercase": lowercase}
     official = sacrebleu.BLEU(**options).sentence_score(candidate, references).score
     assert rewards.load("bleu", **options)([candidate], [references])[0] == min(1.0, official / 100)
@@ -42,9 +40,7 @@ def test_several_references_count_together() -> None:
     assert bleu([candidate], [[*references, " "]])[0] == bleu([candidate], [references])[0]
 
 
-def test_without_effective_order_short_texts_get_nothing_and_no_warning(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_without_effective_order_short_texts_get_nothing_and_no_warning(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         assert rewards.load("bleu", effective_order=False)(["a cat"], [["a cat"]])[0] == 0.0
     assert rewards.load("bleu")(["a cat"], [["a cat"]])[0] == pytest.approx(1.0)

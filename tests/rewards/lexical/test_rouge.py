@@ -14,13 +14,7 @@ from rewards.lexical.rouge import rouge_l, rouge_lsum
 from rewards.lexical.subsequences import lcs_length, lcs_positions
 from rewards.lexical.words import tokenizer_of
 
-VARIANTS = {
-    "rouge-1": "rouge1",
-    "rouge-2": "rouge2",
-    "rouge-3": "rouge3",
-    "rouge-l": "rougeL",
-    "rouge-lsum": "rougeLsum",
-}
+VARIANTS = {f"rouge-{kind.lower()}": f"rouge{kind}" for kind in ("1", "2", "3", "L", "Lsum")}
 SHORTEST = {"rouge-2": 2, "rouge-3": 3}
 
 words = st.sampled_from(["the", "cats", "running", "garden", "Mayor", "storms", "e.g.", "3", "of", "happily"])
@@ -79,11 +73,9 @@ def test_lsum_splits_a_single_line_into_sentences() -> None:
     lines, line = "The cat sleeps.\nThe dog runs.", "The dog runs. The cat sleeps."
     assert rewards.load("rouge-lsum")([line], [[lines]])[0] == pytest.approx(1.0)
     assert rewards.load("rouge-l")([line], [[lines]])[0] < 1.0
-    split = [
-        rewards.load("rouge-lsum", split=way)(["Bark dogs purr cats."], [["Cats purr. Dogs bark."]])[0]
-        for way in ("auto", "lines")
-    ]
-    assert split == [pytest.approx(2 / 4), pytest.approx(1 / 4)]
+    for way, score in (("auto", 2 / 4), ("lines", 1 / 4)):
+        reward = rewards.load("rouge-lsum", split=way)
+        assert reward(["Bark dogs purr cats."], [["Cats purr. Dogs bark."]]) == pytest.approx([score])
 
 
 def test_a_reference_too_short_for_bigrams_is_undefined() -> None:
@@ -141,10 +133,8 @@ def test_many_pairs_at_once_equal_rouge_score(name: str, monkeypatch: pytest.Mon
 
     candidates, references = [text() for _ in range(40)], [[text() for _ in range(1 + row % 3)] for row in range(40)]
     official = RougeScorer([VARIANTS[name]], use_stemmer=True)
-    wanted = [
-        max(official.score(reference, candidate)[VARIANTS[name]].fmeasure for reference in listed)
-        for candidate, listed in zip(candidates, references, strict=True)
-    ]
+    pairs = list(zip(candidates, references, strict=True))
+    wanted = [max(official.score(one, text)[VARIANTS[name]].fmeasure for one in listed) for text, listed in pairs]
     reward = rewards.load(name, **({"split": "lines"} if name == "rouge-lsum" else {}))
     assert reward(candidates, references).tolist() == wanted
-    assert [reward([one], [listed])[0] for one, listed in zip(candidates, references, strict=True)] == wanted
+    assert [reward([one], [listed])[0] for one, listed in pairs] == wanted

@@ -63,10 +63,8 @@ def test_of_a_long_article_the_best_window_counts_and_a_long_candidate_has_a_rea
     assert windows(["a red dog"], sources=[" ".join(words)])[0] == pytest.approx(max(scores), abs=1e-5)
     assert cut(["a red dog"], sources=[" ".join(words)])[0] == pytest.approx(scores[0], abs=1e-5)
     assert np.isnan(cut([" ".join(words)], sources=["a cat"])[0])
-    assert (
-        cut.undefined(" ".join(words), source="a cat")
-        == "it has 46 tokens, more than 3/4 of the 20 that the model reads"
-    )
+    told = "it has 46 tokens, more than 3/4 of the 20 that the model reads"
+    assert cut.undefined(" ".join(words), source="a cat") == told
 
 
 def test_the_explanation_is_what_each_sentence_adds(chat_model: Path) -> None:

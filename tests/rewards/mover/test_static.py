@@ -82,9 +82,8 @@ def test_a_splitter_changes_sentences_and_not_words(vectors_file: Path) -> None:
 
 def test_s_wms_moves_words_and_sentences_in_one_problem() -> None:
     # Words 0 and 1 (1/4 each) and their sentence 0.5 (1/2), all to 3.
-    assert score_sentences([["zero", "one"]], [["three"]], SPACE, "both") == pytest.approx(
-        np.exp(-(3 + 2) / 4 - 2.5 / 2)
-    )
+    moved = np.exp(-(3 + 2) / 4 - 2.5 / 2)
+    assert score_sentences([["zero", "one"]], [["three"]], SPACE, "both") == pytest.approx(moved)
     # A word may move to a sentence: to words 0, 1 and sentence 0.5 from the word and sentence "one" at 1.
     items = items_of(rows_of(SPACE, [["zero", "one"]]), SPACE.table, "both")
     np.testing.assert_allclose(items.points.ravel(), [0, 1, 0.5])
@@ -124,9 +123,7 @@ sentences = st.lists(
 
 @settings(deadline=None, max_examples=50)
 @given(sentences, sentences, st.sampled_from(NAMES), st.sampled_from(["zero", "drop"]))
-def test_symmetric_in_range_and_one_for_itself(
-    vectors_file: Path, first: str, second: str, name: str, oov: str
-) -> None:
+def test_symmetric_in_range_and_one_for_itself(vectors_file, first, second, name, oov):
     reward = rewards.load(name, vectors=str(vectors_file), oov=oov)
     there, back, same = reward([first, second, first], [[second], [first], [first]])
     if reward.undefined(first, [first]) is not None:

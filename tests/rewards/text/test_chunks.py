@@ -41,9 +41,7 @@ AFTER = ["", *",;:!?)\"'.\u2019\u201d", "'s", "'S", "\u2019s", ".)"]
 
 @settings(deadline=None, max_examples=500)
 @given(st.sampled_from(BEFORE), st.lists(st.sampled_from(MIXED), min_size=1, max_size=4), st.sampled_from(AFTER))
-def test_hyphens_and_marks_cut_and_special_cases_between_them_are_found(
-    before: str, parts: list[str], after: str
-) -> None:
+def test_hyphens_and_marks_cut_and_special_cases_between_them_are_found(before, parts, after):
     chunk = before + "-".join(parts) + after
     assert chunks.tokens(chunk) == tokens_of_spacy(chunk)
 

@@ -28,18 +28,10 @@ def test_the_same_texts_are_scored_once() -> None:
 def test_references_and_sources_are_part_of_the_content() -> None:
     inner = Counting()
     reward = cached(inner)
-    for arguments in (
-        (["a"],),
-        (["a"], [["b"]]),
-        (["a"], [["b", "c"]]),
-        (["a"], [["bc"]]),
-        (["a"], [["c", "b"]]),
-        (["a"], [["b"]], [""]),
-        (["a"], [["b"]], ["s"]),
-        (["ab"], [[""]]),
-    ):
-        reward(*arguments)
-        reward(*arguments)
+    contexts = ((), ([["b"]],), ([["b", "c"]],), ([["bc"]],), ([["c", "b"]],), ([["b"]], [""]), ([["b"]], ["s"]))
+    for text, context in (*(("a", context) for context in contexts), ("ab", ([[""]],))):
+        for _ in range(2):
+            reward([text], *context)
     assert inner.asked == ["a"] * 7 + ["ab"]
 
 

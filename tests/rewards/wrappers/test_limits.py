@@ -119,9 +119,8 @@ def test_it_travels_without_its_workers(limited: rewards.Reward) -> None:
 
 
 def test_the_limit_is_in_the_signature_and_the_workers_are_not() -> None:
-    one, two, three = (
-        rewards.from_spec(f"limited(reward=rouge-l, seconds={options})") for options in ("1", "2", "2, workers=3")
-    )
+    spec = "limited(reward=rouge-l, seconds={})"
+    one, two, three = (rewards.from_spec(spec.format(options)) for options in ("1", "2", "2, workers=3"))
     assert one.signature != two.signature == three.signature
     assert rewards.load("rouge-l").signature in one.signature
 

@@ -62,14 +62,10 @@ def test_repetition_is_the_property_that_validation_logs(text: str) -> None:
 
 def test_shaping_turns_the_order_of_two_texts() -> None:
     """Repeating the reference gains ROUGE recall; with shaping beside it, it loses."""
-    texts, references = (
-        ["the cat sleeps", "the cat runs home the cat runs home the cat runs home"],
-        [["the cat runs home"]] * 2,
-    )
-    plain = rewards.load("rouge-1", direction="recall")(texts, references)
-    shaped = rewards.from_spec(
-        "weighted(rouge-1(direction=recall)=1, length(low=0.5, high=1.5, unit=reference)=0.5, repetition=0.5)"
-    )(texts, references)
+    reference = "the cat runs home"
+    given = ["the cat sleeps", " ".join([reference] * 3)], [[reference]] * 2
+    recall, shaping = "rouge-1(direction=recall)", "length(low=0.5, high=1.5, unit=reference)=0.5, repetition=0.5"
+    plain, shaped = (rewards.from_spec(spec)(*given) for spec in (recall, f"weighted({recall}=1, {shaping})"))
     assert plain[1] > plain[0]
     assert shaped[1] < shaped[0]
 

@@ -7,26 +7,15 @@ import random
 from dataclasses import replace
 
 import pytest
+from rows import jsonl
 
 from rewards.text.cleaning import NAME
 from rlsum.data.corpus import Tokens, load_corpus
 from rlsum.records import Output, read_outputs, write_outputs
 
 WORDS = [
-    "mayor",
-    "crew",
-    "bridge",
-    "storm",
-    "river",
-    "school",
-    "doctor",
-    "market",
-    "garden",
-    "saw",
-    "left",
-    "opened",
-    "saved",
-    "the",
+    *("mayor", "crew", "bridge", "storm", "river", "school", "doctor"),
+    *("market", "garden", "saw", "left", "opened", "saved", "the"),
 ]
 KINDS = {
     "special tokens": "<s> {} </s> <pad>",
@@ -40,26 +29,18 @@ KINDS = {
 
 def outputs(name: str, form: str = "{}", count: int = 30, system: str = "plain") -> list[Output]:
     draw = random.Random(name)
-    texts = [" ".join(draw.choices(WORDS, k=8)) for _ in range(count)]
-    others = [" ".join(draw.choices(WORDS, k=8)) for _ in range(count)]
-    return [
-        Output(str(row), text, (text,), form.format(other), system)
-        for row, (text, other) in enumerate(zip(texts, others, strict=True))
-    ]
-
-
-def means(printed: str) -> dict[str, float]:
-    return {row["system"]: row["metrics"]["rouge-1"]["mean"] for row in json.loads(printed)["systems"]}
+    texts, others = ([" ".join(draw.choices(WORDS, k=8)) for _ in range(count)] for _ in range(2))
+    rows = enumerate(zip(texts, others, strict=True))
+    return [Output(str(row), text, (text,), form.format(other), system) for row, (text, other) in rows]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_evaluate_warns_beside_both_tables_and_cleans(rlsum, tmp_path, kind):
+def test_evaluate_warns_beside_both_tables_and_cleans(rlsum, ran, tmp_path, kind):
     form = KINDS[kind]
     write_outputs(tmp_path / "plain.jsonl", outputs("x"))
     write_outputs(tmp_path / "other.jsonl", outputs("x", form, system="other"))
     command = ("evaluate", tmp_path / "plain.jsonl", tmp_path / "other.jsonl", "--metrics", "rouge-1")
-    code, printed, _ = rlsum(*command, "-o", tmp_path / "report")
-    assert code == 0
+    printed = ran(*command, "-o", tmp_path / "report")
     warning = f"Warning: candidates of other: {kind} in 30 of 30"
     flowing = " ".join(printed.split())
     assert flowing.count(warning) == 2
@@ -80,7 +61,7 @@ def test_evaluate_warns_beside_both_tables_and_cleans(rlsum, tmp_path, kind):
     assert ("prefix:'Article in brief ->'" in cleaned["signatures"]["rouge-1"]) == (kind == "shared prefix")
 
 
-def test_score_cleans_in_every_process_and_keeps_the_raw_text(rlsum, tmp_path):
+def test_score_cleans_in_every_process_and_keeps_the_raw_text(rlsum, ran, tmp_path):
     write_outputs(tmp_path / "plain.jsonl", outputs("x"))
     write_outputs(tmp_path / "other.jsonl", outputs("x", "Brief -> <s> {} </s>"))
     rlsum("score", tmp_path / "plain.jsonl", "--metrics", "rouge-1", "-o", tmp_path / "wanted.jsonl")
@@ -88,8 +69,7 @@ def test_score_cleans_in_every_process_and_keeps_the_raw_text(rlsum, tmp_path):
     for workers in (1, 2):
         out = tmp_path / f"scored-{workers}.jsonl"
         options = ("--metrics", "rouge-1", "-o", out, "--workers", workers)
-        code, printed, _ = rlsum("score", tmp_path / "other.jsonl", *options, "--clean")
-        assert code == 0
+        printed = ran("score", tmp_path / "other.jsonl", *options, "--clean")
         assert f"Note: cleaned by {NAME}: candidates of plain" in " ".join(printed.split())
         assert [output.scores for output in read_outputs(out)] == wanted
         assert [output.candidate for output in read_outputs(out)] == [
@@ -109,7 +89,7 @@ def test_correlate_says_so_and_cleans_lengths_too(rlsum, tmp_path, monkeypatch):
              "scores": {"overall": number * 7 % 5}}
             for system in "ab" for number, each in enumerate(outputs(system, count=20))
         ]  # fmt: skip
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        jsonl(tmp_path / f"{name}.jsonl", *rows)
     options = ("--metrics", "rouge-1", "--resamples", 20, "--statistic", "spearman", "--json")
     plain, debris, cleaned = (
         json.loads(rlsum("correlate", tmp_path / f"{name}.jsonl", *options, *more)[1])
@@ -152,20 +132,20 @@ def test_references_are_surveyed_and_cleaned_like_candidates(rlsum, tmp_path):
     write_outputs(tmp_path / "a.jsonl", rows)
     command = ("evaluate", tmp_path / "a.jsonl", "--metrics", "rouge-1")
     assert "Warning: references: special tokens in 14 of 14 rows" in " ".join(rlsum(*command)[1].split())
-    assert means(rlsum(*command, "--clean", "--json")[1]) == {"a": 1.0}
+    (system,) = json.loads(rlsum(*command, "--clean", "--json")[1])["systems"]
+    assert (system["system"], system["metrics"]["rouge-1"]["mean"]) == ("a", 1.0)
 
 
-def test_build_says_what_judges_would_read_and_leaves_it_out(rlsum, tmp_path):
+def test_build_says_what_judges_would_read_and_leaves_it_out(rlsum, ran, tmp_path):
     for name, form in (("a", "{}"), ("b", "**Summary:** {} <|im_end|>")):
         rows = [replace(each, source=f"article {each.id}") for each in outputs(name, form, 20, name)]
         write_outputs(tmp_path / f"{name}.jsonl", rows)
     command = ("human-eval", "build", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--seed", 1, "--items", 6)
-    code, printed, _ = rlsum(*command, "-o", tmp_path / "raw")
-    assert code == 0
+    printed = ran(*command, "-o", tmp_path / "raw")
     assert "Warning: candidates of b: special tokens in 20 of 20 rows" in printed
     assert "judges read it: --clean leaves it out" in printed
     assert "candidates of a" not in printed
-    code, printed, _ = rlsum(*command, "-o", tmp_path / "clean", "--clean")
+    printed = ran(*command, "-o", tmp_path / "clean", "--clean")
     assert f"Note: cleaned by {NAME}: candidates of b: special tokens in 20 of 20 rows" in printed
     shown = {folder: (tmp_path / folder / "tasks.jsonl").read_text() for folder in ("raw", "clean")}
     assert ["im_end" in text and "Summary:" in text for text in shown.values()] == [True, False]
@@ -174,7 +154,7 @@ def test_build_says_what_judges_would_read_and_leaves_it_out(rlsum, tmp_path):
 def test_loading_a_corpus_says_what_its_references_hold(tmp_path, caplog):
     for name, form in (("plain", "{} ."), ("marked", "<t> {} . </t>")):
         rows = [{"article": each.source, "highlights": form.format(each.candidate)} for each in outputs("x", count=20)]
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        jsonl(tmp_path / f"{name}.jsonl", *rows)
         load_corpus(tmp_path / f"{name}.jsonl", how=Tokens(tokenizer="spacy"))
     assert [record.message for record in caplog.records if "learns" in record.message] == [
         f"{tmp_path / 'marked.jsonl'} (train): references: special tokens in 20 of 20 rows "

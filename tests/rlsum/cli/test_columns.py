@@ -8,6 +8,7 @@ import sys
 import datasets
 import pytest
 import yaml
+from rows import jsonl, rows_of
 from source_rewards import on_topic
 
 from rlsum.config import ConfigError, load
@@ -42,8 +43,7 @@ def folder(tmp_path, monkeypatch):
     datasets.disable_progress_bars()
     paths = write_corpus(tmp_path / "data", 1, {"train": 12, "valid": 4, "test": 3})
     for path in paths.values():
-        rows = [json.loads(line) for line in path.read_text().splitlines()]
-        write(path, [row | {"topic": " ".join(row["article"].split()[:1])} for row in rows])
+        jsonl(path, *(row | {"topic": " ".join(row["article"].split()[:1])} for row in rows_of(path)))
     values = {
         "run": str(tmp_path / "run"),
         "data": {"train": str(paths["train"]), "valid": str(paths["valid"]), "max_source": 40, "columns": ["topic"]},
@@ -54,51 +54,41 @@ def folder(tmp_path, monkeypatch):
         "decoding": {"max_length": 8},
         "metrics": ["rouge-l", "source_rewards:on_topic"],
     }
-    write(tmp_path / "config.yaml", [values])
+    jsonl(tmp_path / "config.yaml", values)
     SEEN.clear()
     return tmp_path
 
 
-def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
-def rows_of(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def test_from_the_data_to_the_evaluation(folder, rlsum):
-    code, _, told = rlsum("train", folder / "config.yaml")
-    assert code == 0, told
+def test_from_the_data_to_the_evaluation(folder, ran):
+    ran("train", folder / "config.yaml")
     assert len(SEEN) >= 2 * 4 * 2 + 3, "samples of two updates and decoded articles of validation"
     assert all(source.split()[0] == topic for source, topic in SEEN)
     *_, valid = [row for row in rows_of(folder / "run" / "metrics.jsonl") if row["kind"] == "valid"]
     assert valid["reward"] == valid["source_rewards:on_topic"] is not None
 
     out = folder / "out.jsonl"
-    code, _, told = rlsum("generate", folder / "run", folder / "data" / "test.jsonl", "-o", out)
-    assert code == 0, told
+    ran("generate", folder / "run", folder / "data" / "test.jsonl", "-o", out)
     assert all(output.columns == {"topic": output.source.split()[0]} for output in read_outputs(out))
-    code, printed, told = rlsum("evaluate", out, "--metrics", "source_rewards:on_topic", "--json")
-    assert code == 0, told
+    printed = ran("evaluate", out, "--metrics", "source_rewards:on_topic", "--json")
     assert json.loads(printed)["systems"][0]["metrics"]["source_rewards:on_topic"]["n"]
 
 
-def test_articles_without_the_column_can_be_summarized(folder, rlsum):
-    assert rlsum("train", folder / "config.yaml", "training.steps=2")[0] == 0
-    bare = write(folder / "bare.jsonl", [{"article": "the cat sleeps .", "highlights": "cat"}])
-    code, _, told = rlsum("generate", folder / "run", bare, "-o", folder / "out.jsonl")
-    assert code == 0, told
+@pytest.fixture
+def run(folder, ran):
+    ran("train", folder / "config.yaml")
+    return folder / "run"
+
+
+def test_articles_without_the_column_can_be_summarized(folder, run, ran):
+    bare = jsonl(folder / "bare.jsonl", {"article": "the cat sleeps .", "highlights": "cat"})
+    ran("generate", run, bare, "-o", folder / "out.jsonl")
     assert read_outputs(folder / "out.jsonl")[0].columns == {}
 
 
-def test_references_can_be_named_where_the_column_is_missing(folder, rlsum):
-    assert rlsum("train", folder / "config.yaml", "training.steps=2")[0] == 0
-    bare = write(folder / "bare.jsonl", [{"article": "the cat sleeps .", "summary": "cat"}])
+def test_references_can_be_named_where_the_column_is_missing(folder, run, ran):
+    bare = jsonl(folder / "bare.jsonl", {"article": "the cat sleeps .", "summary": "cat"})
     out = folder / "out.jsonl"
-    code, _, told = rlsum("generate", folder / "run", bare, "-o", out, "--reference-column", "summary")
-    assert code == 0, told
+    ran("generate", run, bare, "-o", out, "--reference-column", "summary")
     (output,) = read_outputs(out)
     assert (output.references, output.columns) == (("cat",), {})
 
@@ -114,19 +104,19 @@ def test_a_column_that_is_not_named_is_an_error_before_anything_is_read(folder):
         build.trainer(config)
 
 
-def test_a_row_without_the_column_is_skipped_and_counted(folder, rlsum):
+def test_a_row_without_the_column_is_skipped_and_counted(folder):
     rows = rows_of(folder / "data" / "train.jsonl")
     del rows[3]["topic"]
-    write(folder / "data" / "train.jsonl", rows)
+    jsonl(folder / "data" / "train.jsonl", *rows)
     corpus = build.corpus(load(folder / "config.yaml", []), "train")
     assert corpus.skipped == {"topic: missing": 1}
     assert len(corpus.rows) == 11
 
 
-def test_a_changed_column_is_another_run(folder, rlsum):
-    assert rlsum("train", folder / "config.yaml")[0] == 0
+@pytest.mark.usefixtures("run")
+def test_a_changed_column_is_another_run(folder):
     rows = rows_of(folder / "data" / "valid.jsonl")
-    write(folder / "data" / "valid.jsonl", [row | {"topic": "other"} for row in rows])
+    jsonl(folder / "data" / "valid.jsonl", *(row | {"topic": "other"} for row in rows))
     with pytest.raises(checkpoint.CheckpointError, match=r"articles of data.valid"):
         build.trainer(load(folder / "config.yaml", []), resume=True)
 
@@ -146,19 +136,18 @@ def test_a_configuration_without_columns_is_as_before(folder):
     assert "columns" not in build.corpus(config, "train").rows.column_names
 
 
-def test_a_field_of_every_record_is_no_column(folder, rlsum):
+def test_a_field_of_every_record_is_no_column(folder, refused):
     record = {"id": "1", "source": "s", "references": ["r"], "candidate": "c", "system": "x"}
-    path = write(folder / "records.jsonl", [record])
+    path = jsonl(folder / "records.jsonl", record)
     for command in ("score", "evaluate"):
-        code, _, told = rlsum(command, path, "--metrics", "watched_rewards:by_system")
-        assert code != 0
-        assert "'system' is a field of every record" in " ".join(told.split())
+        told = " ".join(refused(command, path, "--metrics", "watched_rewards:by_system").split())
+        assert "'system' is a field of every record" in told
 
 
 @pytest.mark.parametrize("override", ["training.decode_batch=2", "objective.updates_per_sample=2"])
 def test_rows_that_differ_in_a_column_alone_have_their_own_rewards(folder, rlsum, override):
     row = {"id": "1", "article": "a b c d", "highlights": "a b"}
-    write(folder / "data" / "train.jsonl", [row | {"topic": "a"}, row | {"topic": "b"}])
+    jsonl(folder / "data" / "train.jsonl", row | {"topic": "a"}, row | {"topic": "b"})
     more = ["training.batch_size=1", "training.accumulate=2", "objective.reward=watched_rewards:only_second"]
     more += ["training.log_every=1", "objective.clip=0.2", override]
     rlsum("train", folder / "config.yaml", *more)  # its samples have equal rewards, so it fails after its last update

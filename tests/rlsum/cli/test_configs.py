@@ -1,7 +1,5 @@
 """`rlsum configs`, in an empty folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -35,7 +33,5 @@ def test_a_printed_configuration_is_whole(rlsum, here):
     assert "num_machines" in rlsum("configs", "accelerate/several_machines")[1]
 
 
-def test_an_unknown_name_names_the_nearest(rlsum, here):
-    code, _, error = rlsum("train", "configs/demo/smss")
-    assert code == 2
-    assert "did you mean demo/sms?" in error
+def test_an_unknown_name_names_the_nearest(refused, here):
+    assert "did you mean demo/sms?" in refused("train", "configs/demo/smss")

@@ -1,10 +1,9 @@
-from __future__ import annotations
-
 import json
 import random
 
 import pytest
 from rated import rated
+from rows import jsonl, rows_of
 
 from rlsum.judgments.records import write_jsonl
 
@@ -24,19 +23,13 @@ def data(tmp_path):
     return tmp_path / "judged.jsonl"
 
 
-def rows_of(path, rows):
-    path.write_text("\n".join(json.dumps(row) for row in rows) + "\n")
-    return path
-
-
 def judged(**fields):
     return {"id": "1", "system": "s", "candidate": "a b", "references": ["a"], "scores": {"overall": 1.0}, **fields}
 
 
-def test_the_table_the_report_and_the_cache(rlsum, data, tmp_path):
+def test_the_table_the_report_and_the_cache(refused, ran, data, tmp_path):
     command = ("correlate", data, "--metrics", "rouge-1,rouge-1(direction=recall)", *FAST)
-    code, printed, _ = rlsum(*command, "-o", tmp_path / "report")
-    assert code == 0
+    printed = ran(*command, "-o", tmp_path / "report")
     assert "Agreement with people: overall" in printed
     assert "60 judged texts of 20 inputs by 3 systems" in printed
     assert "length (letters)" in printed
@@ -44,9 +37,7 @@ def test_the_table_the_report_and_the_cache(rlsum, data, tmp_path):
     assert "no test: 20 inputs" in printed
     assert (tmp_path / "user-cache" / "rlsum" / "scores.sqlite").is_file()
     assert (tmp_path / "report" / "report.html").is_file()
-    code, _, told = rlsum(*command, "-o", tmp_path / "report")
-    assert code == 2
-    assert "exists; add --overwrite" in told
+    assert "exists; add --overwrite" in refused(*command, "-o", tmp_path / "report")
 
 
 def test_json_is_the_same_twice_and_without_a_cache(rlsum, data):
@@ -69,25 +60,21 @@ def test_json_is_the_same_twice_and_without_a_cache(rlsum, data):
         (("--test", "permutation", "--level", "input", "--statistic", "pearson"), "swaps rows"),
     ],
 )
-def test_errors_name_the_option_and_the_fix(rlsum, data, options, told):
-    code, _, error = rlsum("correlate", data, *options)
-    assert code == 2
-    assert told in error
+def test_errors_name_the_option_and_the_fix(refused, data, options, told):
+    assert told in refused("correlate", data, *options)
 
 
-def test_a_single_text_one_input_and_one_judge_are_undefined_with_the_reason(rlsum, tmp_path):
-    one = rows_of(tmp_path / "one.jsonl", [judged(raw_scores={"overall": [1.0]})])
-    code, printed, _ = rlsum("correlate", one, "--metrics", "rouge-1", *FAST)
-    assert code == 0
+def test_a_single_text_one_input_and_one_judge_are_undefined_with_the_reason(ran, tmp_path):
+    one = jsonl(tmp_path / "one.jsonl", judged(raw_scores={"overall": [1.0]}))
+    printed = ran("correlate", one, "--metrics", "rouge-1", *FAST)
     assert "only one row has both scores" in printed
     assert "no item has two judgments" in printed
     rows = [judged(system=f"s{n}", candidate="a " * n + "b", scores={"overall": n / 9}) for n in range(9)]
-    code, printed, _ = rlsum("correlate", rows_of(tmp_path / "input.jsonl", rows), "--metrics", "rouge-1", *FAST)
-    assert code == 0
+    printed = ran("correlate", jsonl(tmp_path / "input.jsonl", *rows), "--metrics", "rouge-1", *FAST)
     assert "no interval: 1 input" in printed
 
 
-def test_a_strangers_hundred_systems_on_a_hundred_inputs(rlsum, tmp_path):
+def test_a_strangers_hundred_systems_on_a_hundred_inputs(ran, tmp_path):
     draw = random.Random(0)
     rows = []
     for place in range(10_000):
@@ -102,10 +89,9 @@ def test_a_strangers_hundred_systems_on_a_hundred_inputs(rlsum, tmp_path):
                 raw_scores={"overall": [right]},
             )
         )
-    path = rows_of(tmp_path / "many.jsonl", rows)
+    path = jsonl(tmp_path / "many.jsonl", *rows)
     metrics = "rouge-1,repetition,length(low=1)"
-    code, printed, _ = rlsum("correlate", path, "--metrics", metrics, *FAST, "--length", "whitespace", "--json")
-    assert code == 0
+    printed = ran("correlate", path, "--metrics", metrics, *FAST, "--length", "whitespace", "--json")
     found = json.loads(printed)
     assert (found["texts"], found["inputs"], found["systems"]) == (9_795, 100, 100)
     assert found["left_out"] == {"without a score 'overall'": 205}
@@ -118,8 +104,7 @@ def test_a_strangers_hundred_systems_on_a_hundred_inputs(rlsum, tmp_path):
         assert values[constant]["value"] is None
         assert values[constant]["reason"] == "the metric's scores are constant"
     assert found["alpha"]["reason"] == "no item has two judgments"
-    code, printed, _ = rlsum("correlate", path, "--metrics", "rouge-1", *FAST, "--score", "flat")
-    assert code == 0
+    printed = ran("correlate", path, "--metrics", "rouge-1", *FAST, "--score", "flat")
     assert "the human scores are constant" in printed
 
 
@@ -154,27 +139,22 @@ def test_rows_of_single_judges_and_columns_of_judges_give_the_same_numbers(rlsum
     assert found[0]["alpha"]["value"] == pytest.approx(found[2]["alpha"]["value"])
 
 
-def test_within_groups(rlsum, tmp_path):
+def test_within_groups(rlsum, ran, tmp_path):
     write_jsonl(tmp_path / "g.jsonl", rated(24, groups=("cs-en", "de-en")).rows)
     command = ("correlate", tmp_path / "g.jsonl", "--metrics", "rouge-1", *FAST)
-    code, printed, _ = rlsum(*command, "--by-group", "--average", "rows")
-    assert code == 0
+    printed = ran(*command, "--by-group", "--average", "rows")
     assert "Within groups: spearman, pooled" in printed
     assert "weighted by their rows" in printed
     assert "The rows of 2 groups are pooled" in rlsum(*command)[1]
 
 
-def test_a_metric_reads_the_other_fields_of_the_rows(rlsum, data):
-    rows = [json.loads(line) | {"topic": "right"} for line in data.read_text().splitlines()]
-    command = ("correlate", rows_of(data, rows), "--metrics", "rouge-1,source_rewards:on_topic", *FAST, "--json")
+def test_a_metric_reads_the_other_fields_of_the_rows(refused, ran, data):
+    rows = [row | {"topic": "right"} for row in rows_of(data)]
+    command = ("correlate", jsonl(data, *rows), "--metrics", "rouge-1,source_rewards:on_topic", *FAST, "--json")
     for _ in range(2):  # the second from the cache
-        code, printed, told = rlsum(*command)
-        assert code == 0, told
+        printed = ran(*command)
     assert "source_rewards:on_topic" in printed
-    code, _, told = rlsum("correlate", data, "--metrics", "rouge-1", *FAST)
-    assert code == 2
+    told = refused("correlate", data, "--metrics", "rouge-1", *FAST)
     assert "'topic'" in told, "a field that no metric reads may be a misspelt one"
     del rows[3]["topic"]
-    code, _, told = rlsum("correlate", rows_of(data, rows), "--metrics", "source_rewards:on_topic", *FAST)
-    assert code == 2
-    assert "'topic'" in told
+    assert "'topic'" in refused("correlate", jsonl(data, *rows), "--metrics", "source_rewards:on_topic", *FAST)

@@ -30,8 +30,10 @@ JUDGMENT = {**RECORD, "scores": SCORES}
 EXAMPLE = {"text": "a b c d e", "score": 1}
 CORPUS = {"id": "1", "article": "a b", "highlights": "a", "reference": "a", "text": "b"}
 COMMAND = get_command(app)  # made once: it takes longer than most of what it runs
-NAMED = ("--source-column", "article", "--reference-column", "highlights", "--language", "en")
-CHEAP, WMS = "length(high=9)", "wms(vectors={}/v.txt)"
+ANSWERS = {"study": "s", "task": "t", "judge": "j", "answers": {}}
+CHEAP = "length(high=9)"
+INSPECT = "data inspect {file} --source-column article --reference-column highlights --language en"
+EXPORT = "human-eval export {copy} --to csv -o {to}/sheets"
 
 
 def numbered(row: dict) -> list[bytes]:
@@ -41,10 +43,10 @@ def numbered(row: dict) -> list[bytes]:
 
 @dataclass(frozen=True)
 class Reading:
-    """A command that reads FILE, the ``lines`` of a good one, and whether one broken row ends the command."""
+    """A command that reads a file, the ``lines`` of a good one, and whether one broken row ends the command."""
 
     lines: list[bytes]
-    command: Callable[[Path, Path], list[object]]  # (FILE, folder for what is written) -> arguments
+    command: str  # with the places of ``arguments``
     strict: bool = True
     ending: str = ".jsonl"
     file: str = ""  # the file's name where the command has its own for it
@@ -86,14 +88,8 @@ def tiny_run(folder: Path) -> Path:
     """A run with a tiny model, made once, beside ``folder``."""
     import tiny
 
-    from rlsum.training import checkpoint
-
     run = folder.parent / "run"
-    if not run.exists():
-        model = tiny.copier()
-        checkpoint.create(run / "best", tiny.config(run, model={"dropout": 0.0}, decoding={"max_length": 3}), model, {})
-        checkpoint.save_weights(run / "best", model, {})
-    return run
+    return run if run.exists() else tiny.save_copier(run, max_length=3)
 
 
 def tiny_metric(folder: Path) -> str:
@@ -105,114 +101,76 @@ def tiny_metric(folder: Path) -> str:
 
 
 READERS = {
-    "score": Reading(numbered(RECORD), lambda f, to: ["score", f, "-o", to / "o.jsonl", "--metrics", CHEAP]),
-    "score, again": Reading(numbered(JUDGMENT), lambda f, to: ["score", "--input", f, "--metrics", "repetition"]),
+    "score": Reading(numbered(RECORD), f"score {{file}} -o {{to}}/o.jsonl --metrics {CHEAP}"),
+    "score, again": Reading(numbered(JUDGMENT), "score --input {file} --metrics repetition"),
     "score, examples": Reading(
         numbered(EXAMPLE),
-        lambda f, to: [
-            *("score", f.parent / "good.jsonl", "-o", to / "o.jsonl"),
-            *("--metrics", f"bleu-neighbors(examples={f}, a=1)"),
-        ],
+        "score {folder}/good.jsonl -o {to}/o.jsonl --metrics bleu-neighbors(examples={file},a=1)",
     ),
-    "evaluate": Reading(numbered(RECORD), lambda f, to: ["evaluate", f, "--metrics", CHEAP, "--resamples", 5]),
+    "evaluate": Reading(numbered(RECORD), f"evaluate {{file}} --metrics {CHEAP} --resamples 5"),
     "correlate": Reading(
-        numbered(JUDGMENT),
-        lambda f, to: ["correlate", f, "--no-cache", "--metrics", CHEAP, "-o", to / "r", "--resamples", 5],
+        numbered(JUDGMENT), f"correlate {{file}} --no-cache --metrics {CHEAP} -o {{to}}/r --resamples 5"
     ),
-    "explain": Reading(
-        numbered(RECORD),
-        lambda f, to: ["explain", f, "--id", 2, "--metrics", WMS.format(to.parent), "-o", to / "p.json"],
-    ),
-    "generate": Reading(
-        numbered(CORPUS), lambda f, to: ["generate", tiny_run(to), f, "-o", to / "o.jsonl", "--limit", 2], strict=False
-    ),
-    "fit-metric": Reading(
-        numbered(JUDGMENT), lambda f, to: ["fit-metric", f, "--metric", tiny_metric(to), "-o", to / "metric"]
-    ),
+    "explain": Reading(numbered(RECORD), "explain {file} --id 2 --metrics wms(vectors={folder}/v.txt) -o {to}/p.json"),
+    "generate": Reading(numbered(CORPUS), "generate {run} {file} -o {to}/o.jsonl --limit 2", strict=False),
+    "fit-metric": Reading(numbered(JUDGMENT), "fit-metric {file} --metric {metric} -o {to}/metric"),
     "human-eval export, items": Reading(
         [json.dumps({"item": f"item-{n}", "article": "a b"}).encode() for n in range(ROWS)],
-        lambda f, to: ["human-eval", "export", study_with(f, "items.jsonl", to), "--to", "csv", "-o", to / "sheets"],
+        EXPORT,
         file="items.jsonl",
     ),
     "human-eval export, tasks": Reading(
-        numbered({"task": "t", "item": "i", "id": "1"}),
-        lambda f, to: ["human-eval", "export", study_with(f, "tasks.jsonl", to), "--to", "csv", "-o", to / "sheets"],
-        strict=False,
-        file="tasks.jsonl",
+        numbered({"task": "t", "item": "i", "id": "1"}), EXPORT, strict=False, file="tasks.jsonl"
     ),
-    "data inspect": Reading(numbered(CORPUS), lambda f, to: ["data", "inspect", f, *NAMED], strict=False),
-    "data outputs": Reading(
-        numbered(CORPUS), lambda f, to: ["data", "outputs", f, "-o", to / "o.jsonl", "--candidate", "text"]
-    ),
-    "data judgments": Reading(numbered(JUDGMENT), lambda f, to: ["data", "judgments", f, "-o", to / "j.jsonl"]),
+    "data inspect": Reading(numbered(CORPUS), INSPECT, strict=False),
+    "data outputs": Reading(numbered(CORPUS), "data outputs {file} -o {to}/o.jsonl --candidate text"),
+    "data judgments": Reading(numbered(JUDGMENT), "data judgments {file} -o {to}/j.jsonl"),
     "human-eval build": Reading(
         [to_json(row).encode() for row in outputs(6, 2)],
-        lambda f, to: ["human-eval", "build", f, "-o", to / "study", "--items", 4, "--booklet", 4, "--seed", 1],
+        "human-eval build {file} -o {to}/study --items 4 --booklet 4 --seed 1",
     ),
-    "human-eval collect": Reading(
-        numbered({"study": "s", "task": "t", "judge": "j", "answers": {}}),
-        lambda f, to: ["human-eval", "collect", judged_study(to), f, "-o", to / "c.jsonl"],
-        strict=False,
-    ),
-    "human-eval analyse": Reading(
-        numbered({"study": "s", "task": "t", "judge": "j", "answers": {}}),
-        lambda f, to: ["human-eval", "analyse", judged_study(to), f, "-o", to / "verdict"],
-        strict=False,
-    ),
+    "human-eval collect": Reading(numbered(ANSWERS), "human-eval collect {study} {file} -o {to}/c.jsonl", strict=False),
+    "human-eval analyse": Reading(numbered(ANSWERS), "human-eval analyse {study} {file} -o {to}/verdict", strict=False),
 }
 TEXTS = {
     "score, texts": Reading(
         [b"a b"] * ROWS,
-        lambda f, to: ["score", "--candidates", f, "--references", f, "-o", to / "o.jsonl", "--metrics", CHEAP],
+        f"score --candidates {{file}} --references {{file}} -o {{to}}/o.jsonl --metrics {CHEAP}",
         ending=".txt",
     ),
     "baseline": Reading(
-        [b"cat dog", b"dog cat", b"cat"],
-        lambda f, to: ["baseline", tiny_metric(to), "--texts", f, "-o", to / "b.json", "--pairs", 2],
-        ending=".txt",
+        [b"cat dog", b"dog cat", b"cat"], "baseline {metric} --texts {file} -o {to}/b.json --pairs 2", ending=".txt"
     ),
     "explain, vectors": Reading(
-        [b"cat 1 2", b"dog 2 1"],
-        lambda f, to: ["explain", "cat dog", "dog cat", "--metrics", f"wms(vectors={f})", "-o", to / "p.json"],
-        ending=".txt",
+        [b"cat 1 2", b"dog 2 1"], "explain cat dog --metrics wms(vectors={file}) -o {to}/p.json", ending=".txt"
     ),
-    "human-eval export": Reading(
-        [b'{"format": 1, "study": "s",', b'"title": "a b"}'],
-        lambda f, to: ["human-eval", "export", study_with(f, "study.json", to), "--to", "csv", "-o", to / "sheets"],
-        file="study.json",
-    ),
+    "human-eval export": Reading([b'{"format": 1, "study": "s",', b'"title": "a b"}'], EXPORT, file="study.json"),
     # The key is of another study: the app never begins to serve.
     "human-eval serve": Reading(
         [b'{"study": "s", "seed": 1,', b'"tasks": {"a b": {}}}'],
-        lambda f, to: ["human-eval", "serve", judged_study(to), "--key", f, "--database", to / "d.sqlite"],
+        "human-eval serve {study} --key {file} --database {to}/d.sqlite",
         ending=".json",
     ),
-    "train": Reading([b"run: x", b"data: {}"], lambda f, to: ["train", f], ending=".yaml"),
+    "train": Reading([b"run: x", b"data: {}"], "train {file}", ending=".yaml"),
     "human-eval build, criteria": Reading(
         [b"- id: a", b"  question: b"],
-        lambda f, to: ["human-eval", "build", f.parent / "systems.jsonl", "-o", to / "s", "--criteria", f, "--seed", 1],
+        "human-eval build {folder}/systems.jsonl -o {to}/s --criteria {file} --seed 1",
         ending=".yaml",
     ),
     "human-eval plan": Reading(
         [b"scenario,ties", b"a,0.1"],
-        lambda f, to: ["human-eval", "plan", "-o", to / "plan.json", "--assumptions", f, "--draws", 100],
+        "human-eval plan -o {to}/plan.json --assumptions {file} --draws 100",
         ending=".csv",
     ),
-    "data inspect, csv": Reading(
-        [b"article,highlights", b"a b,a"], lambda f, to: ["data", "inspect", f, *NAMED], False, ".csv"
-    ),
+    "data inspect, csv": Reading([b"article,highlights", b"a b,a"], INSPECT, False, ".csv"),
     **{
-        name: Reading(
-            [b"a\tb\tc", b"1\t2\t3"],
-            lambda f, to, name=name: ["data", "judgments", name, f, "-o", to / "j.jsonl"],
-            ending=".tsv",
-        )
+        name: Reading([b"a\tb\tc", b"1\t2\t3"], f"data judgments {name} {{file}} -o {{to}}/j.jsonl", ending=".tsv")
         for name in public.READERS
         if name not in (public.HUB, "frank")
     },
     "frank": Reading(
         [json.dumps(dict.fromkeys(("hash", "model_name", "summary", "reference", "article"), "a")).encode()] * ROWS,
-        lambda f, to: ["data", "judgments", "frank", frank_with(f), "-o", to / "j.jsonl"],
+        "data judgments frank {frank} -o {to}/j.jsonl",
         file="frank",  # the folder
     ),
 }
@@ -245,13 +203,35 @@ def folder(tmp_path_factory):
     return folder
 
 
+class Places(dict):
+    """What is made where a command asks for it."""
+
+    def __getitem__(self, name: str) -> object:
+        return super().__getitem__(name)()
+
+
+def arguments(reading: Reading, file: Path, to: Path) -> list[str]:
+    """The words of a command that reads ``file`` and writes into ``to``."""
+    places = Places(
+        file=lambda: file,
+        to=lambda: to,
+        folder=lambda: file.parent,
+        run=lambda: tiny_run(to),
+        metric=lambda: tiny_metric(to),
+        study=lambda: judged_study(to),
+        copy=lambda: study_with(file, reading.file, to),
+        frank=lambda: frank_with(file),
+    )
+    return [word.format_map(places) for word in reading.command.split()]
+
+
 def run(reading: Reading, folder: Path, damage: Callable[[Path], object]) -> str:
     """The message of a command about a file; "" where it succeeds. Fails for a traceback and for anything written."""
     path, to = folder / f"bad{reading.ending}", folder / "written"
     damaged.remove(path)
     damage(path)
     to.mkdir(exist_ok=True)
-    result = CliRunner().invoke(COMMAND, [*map(str, reading.command(path, to))])
+    result = CliRunner().invoke(COMMAND, arguments(reading, path, to))
     left = sorted(str(each.relative_to(to)) for each in to.rglob("*") if each.is_file())
     shutil.rmtree(to)
     message = damaged.message(result)

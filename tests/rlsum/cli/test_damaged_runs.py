@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import damaged
 import pytest
 import tiny
 from click.testing import CliRunner
+from rows import jsonl
 from typer.main import get_command
 
 from rlsum.cli.app import app
@@ -47,7 +47,7 @@ def origin(tmp_path_factory):
     folder = tmp_path_factory.mktemp("origin")
     for name, count, first in (("train", 10, 0), ("valid", 4, 100)):
         rows = [{"id": str(n), "article": s, "highlights": t} for n, (s, t) in enumerate(tiny.stories(count, first))]
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        jsonl(folder / f"{name}.jsonl", *rows)
     (folder / "config.yaml").write_text(CONFIG)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import datasets
 import pytest
+from rows import rows_of
 from typer.testing import CliRunner
 
 from rlsum.cli.app import app
@@ -17,6 +17,7 @@ from rlsum.readers import CorpusError
 from rlsum.records import read_outputs
 from rlsum.simulation.word_vectors import TooLittleText, train_from_corpus
 
+pytestmark = pytest.mark.usefixtures("own_module_cache")
 ROWS = [
     {"id": "a", "article": "Ann met Bo in Rome .", "highlights": "Ann met Bo ."},
     {"id": "b", "article": "Bo left Rome by train .", "highlights": "Bo left .\nHe cried ."},
@@ -25,12 +26,6 @@ SYSTEMS = [
     {"id": "b", "reference": "r two .\nmore .", "fine": "x .\ny .", "silent": "", "gone": None},
     {"id": "a", "reference": ["r one .", "other ."], "fine": " z\u2028w", "silent": "", "gone": "x"},
 ]
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    datasets.disable_progress_bars()
 
 
 def write(path, rows):
@@ -165,26 +160,16 @@ def test_outputs_become_records_with_their_texts_to_the_letter(tmp_path):
 
 def test_an_empty_output_is_kept_and_the_system_named(tmp_path):
     out = tmp_path / "o.jsonl"
-    result = run(
-        "outputs",
-        write(tmp_path / "s.jsonl", SYSTEMS),
-        "--candidate",
-        "silent",
-        "--system",
-        "mute",
-        *LISTS,
-        "-o",
-        str(out),
-    )
+    options = ("--candidate", "silent", "--system", "mute", *LISTS, "-o", str(out))
+    result = run("outputs", write(tmp_path / "s.jsonl", SYSTEMS), *options)
     assert [(o.candidate, o.system, o.source) for o in read_outputs(out)] == [("", "mute", "")] * 2
     assert "Without articles" in result.output
 
 
 def test_outputs_without_references_are_converted_if_told_so(tmp_path):
     systems, out = write(tmp_path / "s.jsonl", SYSTEMS), tmp_path / "o.jsonl"
-    assert (
-        "Without references" in run("outputs", systems, "--candidate", "fine", "--reference", "", "-o", str(out)).output
-    )
+    options = ("--candidate", "fine", "--reference", "", "-o", str(out))
+    assert "Without references" in run("outputs", systems, *options).output
     assert [output.references for output in read_outputs(out)] == [(), ()]
 
 
@@ -224,7 +209,7 @@ def test_pairs_of_lines_are_a_corpus_and_become_records(tmp_path):
     (tmp_path / "train.target").write_text("Storm .\nRain .\nNothing .\n")
     out = tmp_path / "train.jsonl"
     assert run("convert", str(tmp_path / "train.source"), "-o", str(out)).exit_code == 0
-    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    rows = rows_of(out)
     assert rows[1] == {"id": "train-2", "source": "It rained .", "references": ["Rain ."]}
     assert len(rows) == 2
     assert load_corpus(tmp_path / "train.source").rows[:] == load_corpus(out).rows[:]

@@ -3,13 +3,12 @@ from __future__ import annotations
 import html as markup
 import json
 import re
-import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-from rlsum.cli import main
+from rows import jsonl
 
 CANDIDATE = "The cat sleeps in the house . <b>A dog</b> runs & falls ."
 SYSTEMS = [("one", "a dog"), ("two", "the cat runs")]
@@ -17,21 +16,14 @@ WIDE = "cat \u5317\u4eac\u7684\u732b dog \u0645\u0631\u062d\u0628\u0627 " + "riv
 
 
 @pytest.fixture
-def explain(monkeypatch, capsys, tmp_path):
+def explain(rlsum, monkeypatch, tmp_path):
     """Run the command in a folder with vectors: (exit code, standard output, standard error)."""
     words = ("cat", "dog", "house", "river", "runs", "falls", "sleeps")
     table = np.random.default_rng(0).normal(size=(len(words), 4))
     rows = [f"{word} " + " ".join(map(str, row.round(3))) for word, row in zip(words, table, strict=True)]
     (tmp_path / "v.txt").write_text("\n".join(rows))
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["rlsum", "explain", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0), *capsys.readouterr()
-
-    return run
+    return partial(rlsum, "explain")
 
 
 def pixels(path: str) -> np.ndarray:
@@ -72,10 +64,8 @@ def test_dark_is_dark(explain):
 
 @pytest.mark.parametrize("ending", ["png", "html", "json"])
 def test_any_text_can_be_shown(explain, ending):
-    code, _, _ = explain(
-        "--metrics", "s+wms(vectors=v.txt)", WIDE + "\n" + "a dog falls .\n" * 30, WIDE, "-o", f"p.{ending}"
-    )
-    assert code == 0
+    texts = (WIDE + "\n" + "a dog falls .\n" * 30, WIDE)
+    assert explain("--metrics", "s+wms(vectors=v.txt)", *texts, "-o", f"p.{ending}")[0] == 0
 
 
 def test_a_page_stands_alone_and_escapes(explain, tmp_path):
@@ -98,8 +88,7 @@ def test_data_are_those_of_the_explanation(explain, tmp_path):
 
 
 def test_an_output_of_a_file_needs_no_options(explain, tmp_path):
-    row = {"id": "7", "candidate": "the cat runs", "references": ["a cat runs"]}
-    (tmp_path / "outputs.jsonl").write_text(json.dumps(row) + "\n")
+    jsonl(tmp_path / "outputs.jsonl", {"id": "7", "candidate": "the cat runs", "references": ["a cat runs"]})
     code, printed, _ = explain("outputs.jsonl", "--id", "7")
     assert (code, printed.split()) == (0, ["rouge-1", "0.6667", "rouge-l", "0.6667", "explained.html"])
     page = (tmp_path / "explained.html").read_text()
@@ -113,10 +102,7 @@ def test_an_output_of_a_file_needs_no_options(explain, tmp_path):
     ("arguments", "words"),
     [
         (["--metrics", "wms(vectors=v.txt)", "-o", "p.pdf"], "use one of .png, .html, .json"),
-        (
-            ["--metrics", "wms(vectors=v.txt), sms(vectors=v.txt)", "-o", "p.png"],
-            "one metric, 2 are given",
-        ),
+        (["--metrics", "wms(vectors=v.txt), sms(vectors=v.txt)", "-o", "p.png"], "one metric, 2 are given"),
         (["--metrics", "bleu", "-o", "p.png"], "bleu has no plan"),
         (["--metrics", "wms", "-o", "p.png"], "vectors=FILE (static vectors) or encoder=minilm"),
         (["--metrics", "wms(vectors=v.txt)", "-o", "/proc/p.png"], "--out /proc/p.png: cannot be written"),
@@ -130,8 +116,8 @@ def test_errors_are_one_line_and_exit_code_2(explain, arguments, words):
 
 
 def test_an_output_is_explained_by_its_id(explain):
-    rows = [{"id": "a", "system": name, "candidate": text, "reference": "a dog sleeps"} for name, text in SYSTEMS]
-    Path("o.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    row = {"id": "a", "reference": "a dog sleeps"}
+    jsonl(Path("o.jsonl"), *({**row, "system": name, "candidate": text} for name, text in SYSTEMS))
     options = ("--metrics", "wms(vectors=v.txt)", "-o", "p.json")
     code, _, error = explain("o.jsonl", "--id", "a", *options)
     assert code == 2

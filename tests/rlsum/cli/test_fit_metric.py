@@ -1,9 +1,8 @@
-from __future__ import annotations
-
 import json
 
 import pytest
 from judged import judged
+from rows import jsonl
 
 import rewards
 from rlsum.cli import fit_metric
@@ -73,11 +72,9 @@ def test_errors_are_one_line(rlsum, data, tiny_encoder, tmp_path):
 
 
 def test_scores_where_lower_is_better_are_learned_the_other_way_round(tmp_path, capsys):
-    rows = [
-        {"id": str(n), "system": "s", "candidate": "a", "references": ["b"], "scores": {"errors": n}} for n in (1, 2)
-    ]
-    (tmp_path / "j.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    row = {"system": "s", "candidate": "a", "references": ["b"]}
+    path = jsonl(tmp_path / "j.jsonl", *({"id": str(n), **row, "scores": {"errors": n}} for n in (1, 2)))
     for lower, expected in ((["errors"], [-1, -2]), ([], [1, 2])):
-        rows, score, _ = fit_metric._read([str(tmp_path / "j.jsonl")], "errors", "*", lower, None)
+        rows, score, _ = fit_metric._read([str(path)], "errors", "*", lower, None)
         assert [row.scores[score] for row in rows] == expected
     assert "lower_is_better='errors'" in capsys.readouterr().out

@@ -1,12 +1,10 @@
 """One input format: every command that reads records reads each way of writing them."""
 
-from __future__ import annotations
-
-import csv
 import json
 
 import datasets
 import pytest
+from rows import jsonl, table
 
 from rlsum.readers import records
 
@@ -23,15 +21,10 @@ def written(request, tmp_path):
     path = tmp_path / f"out.{request.param}"
     if path.suffix in (".csv", ".tsv"):
         delimiter = ";" if "semicolon" in path.name else "\t" if path.suffix == ".tsv" else ","
-        with path.open("w", newline="") as file:
-            table = csv.DictWriter(file, ROWS[0], delimiter=delimiter)
-            table.writeheader()
-            table.writerows(ROWS)
+        table(path, *ROWS, delimiter=delimiter)
     elif path.suffix in (".json", ".jsonl"):  # of judgments, a file of objects has scores in an object
-        rows = [{**row, "scores": {"overall": row["overall"]}} for row in ROWS]
-        rows = [{name: value for name, value in row.items() if name != "overall"} for row in rows]
-        lines = "".join(json.dumps(row) + "\n" for row in rows)
-        path.write_text(json.dumps(rows, indent=1) if path.suffix == ".json" else lines)
+        rows = [{"scores": {"overall": row.pop("overall")}, **row} for row in map(dict, ROWS)]
+        path.write_text(json.dumps(rows, indent=1)) if path.suffix == ".json" else jsonl(path, *rows)
     else:
         data = datasets.Dataset.from_list(ROWS)
         data.to_parquet(path) if path.suffix == ".parquet" else data.save_to_disk(path)
@@ -67,12 +60,11 @@ def test_splits_that_were_saved_together_are_named(tmp_path):
         next(records(tmp_path / "both"))
 
 
-def test_a_column_is_of_files_of_texts_and_not_of_records(rlsum, tmp_path):
+def test_a_column_is_of_files_of_texts_and_not_of_records(refused, tmp_path):
     (tmp_path / "c.csv").write_text("summary,candidate,reference\na,b,c\n")
     for command in ("score", "evaluate"):
         for option in ("--candidate-column", "--reference-column"):
-            code, _, told = rlsum(command, tmp_path / "c.csv", option, "summary")
-            assert code == 2
+            told = refused(command, tmp_path / "c.csv", option, "summary")
             assert "column 'summary': records have `candidate` and `references`" in told
 
 
@@ -86,13 +78,7 @@ def test_alternatives_in_columns_or_cells_are_one_mean_in_every_command(rlsum, t
         for ending in ("csv", "jsonl"):
             path = tmp_path / f"{number}.{ending}"
             row = common | cells
-            if ending == "jsonl":
-                path.write_text(json.dumps(row) + "\n")
-            else:
-                with path.open("w", newline="") as file:
-                    table = csv.DictWriter(file, row)
-                    table.writeheader()
-                    table.writerow(row)
+            {"jsonl": jsonl, "csv": table}[ending](path, row)
             for command in ("score", "evaluate"):
                 _, printed, _ = rlsum(command, path, "--metrics", "rouge-1", "--resamples", 20)
                 assert "85.71" in printed
@@ -120,11 +106,7 @@ def test_alternatives_in_columns_or_cells_are_one_mean_in_every_command(rlsum, t
 def test_every_command_says_in_one_line_what_it_understood(rlsum, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     rows = [{**row, "reference2": "hail" if row["id"] == "3" else ""} for row in ROWS]
-    path = tmp_path / "mine.csv"
-    with path.open("w", newline="") as file:
-        table = csv.DictWriter(file, rows[0])
-        table.writeheader()
-        table.writerows(rows)
+    path = table(tmp_path / "mine.csv", *rows)
     code, _, told = rlsum(*(path if part == "{}" else part for part in command))
     assert code == 0, told
     (line,) = [line for line in told.splitlines() if "references 'reference', 'reference2'" in line]

@@ -1,13 +1,10 @@
 """``rlsum generate`` on a tiny saved model: the run's options, columns, and refusals before anything is decoded."""
 
-from __future__ import annotations
-
-import json
 from dataclasses import replace
 
-import datasets
 import pytest
 import tiny
+from rows import jsonl
 from typer.testing import CliRunner
 
 from rlsum.cli.app import app
@@ -16,33 +13,17 @@ from rlsum.generation import outputs as generation
 from rlsum.generation.options import Generating, decoding_of
 from rlsum.models.decoding import Decoding
 from rlsum.records import read_outputs
-from rlsum.training import checkpoint
 
+pytestmark = pytest.mark.usefixtures("own_module_cache")
 ARTICLES = [{"id": str(i), "article": source, "highlights": summary} for i, (source, summary) in enumerate(tiny.PAIRS)]
 BARE = [{"id": row["id"], "article": row["article"]} for row in ARTICLES]
 TRAINED = Decoding(beam=3, max_length=7, min_length=2, length_penalty=0.5, block_ngrams=2)
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    datasets.disable_progress_bars()
-
-
 @pytest.fixture
 def run_folder(tmp_path):
     """A run whose best checkpoint is a tiny model that copies."""
-    model, folder = tiny.copier(), tmp_path / "run"
-    options = {"max_length": 6, "min_length": 2, "block_ngrams": 1, "beam": 2}
-    config = tiny.config(folder, model={"dropout": 0.0}, decoding=options)
-    checkpoint.create(folder / "best", config, model, {})
-    checkpoint.save_weights(folder / "best", model, {})
-    return folder
-
-
-def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
+    return tiny.save_copier(tmp_path / "run", max_length=6, min_length=2, block_ngrams=1, beam=2)
 
 
 def generate(*arguments):
@@ -80,7 +61,7 @@ def test_a_value_out_of_its_range_is_refused_where_it_is_given():
 
 
 def test_samples_are_a_function_of_the_seed(run_folder, tmp_path):
-    articles = write(tmp_path / "a.jsonl", ARTICLES)
+    articles = jsonl(tmp_path / "a.jsonl", *ARTICLES)
 
     def texts(name, *options):
         out = tmp_path / name
@@ -97,12 +78,8 @@ def test_samples_are_a_function_of_the_seed(run_folder, tmp_path):
 def test_the_runs_options_decode(run_folder, tmp_path, monkeypatch):
     seen = []
     original = generation.decode
-    monkeypatch.setattr(
-        generation,
-        "decode",
-        lambda model, batches, decoding, system: seen.append(decoding) or original(model, batches, decoding, system),
-    )
-    articles = write(tmp_path / "a.jsonl", ARTICLES)
+    monkeypatch.setattr(generation, "decode", lambda *given: seen.append(given[2]) or original(*given))
+    articles = jsonl(tmp_path / "a.jsonl", *ARTICLES)
     assert generate(run_folder, articles, "-o", tmp_path / "o.jsonl").exit_code == 0
     assert generate(run_folder, articles, "-o", tmp_path / "p.jsonl", "--beam", 1, "--max-length", 4).exit_code == 0
     assert seen == [
@@ -113,14 +90,14 @@ def test_the_runs_options_decode(run_folder, tmp_path, monkeypatch):
 
 def test_articles_need_no_references_and_columns_may_have_other_names(run_folder, tmp_path):
     plain, bare, named = tmp_path / "o.jsonl", tmp_path / "bare.jsonl", tmp_path / "named.jsonl"
-    assert generate(run_folder, write(tmp_path / "a.jsonl", ARTICLES), "-o", plain).exit_code == 0
-    assert generate(run_folder, write(tmp_path / "b.jsonl", BARE), "-o", bare).exit_code == 0
+    assert generate(run_folder, jsonl(tmp_path / "a.jsonl", *ARTICLES), "-o", plain).exit_code == 0
+    assert generate(run_folder, jsonl(tmp_path / "b.jsonl", *BARE), "-o", bare).exit_code == 0
     expected = read_outputs(plain)
     assert [output.references for output in read_outputs(bare)] == [()] * len(ARTICLES)
     assert [output.candidate for output in read_outputs(bare)] == [output.candidate for output in expected]
     other = [{"key": row["id"], "text": row["article"], "sum": row["highlights"] or "x"} for row in ARTICLES]
     columns = ["--id-column", "key", "--source-column", "text", "--reference-column", "sum"]
-    assert generate(run_folder, write(tmp_path / "c.jsonl", other), "-o", named, *columns).exit_code == 0
+    assert generate(run_folder, jsonl(tmp_path / "c.jsonl", *other), "-o", named, *columns).exit_code == 0
     assert [(o.id, o.candidate) for o in read_outputs(named)] == [(o.id, o.candidate) for o in expected]
     assert read_outputs(named)[0].references == expected[0].references
     with pytest.raises(UserError, match="no row has nosuch"):
@@ -141,16 +118,16 @@ def test_what_cannot_be_is_refused_before_decoding(run_folder, tmp_path, monkeyp
     monkeypatch.setattr(generation, "write_summaries", lambda *_: pytest.fail("decoded"))
     where = [] if "-o" in arguments else ["-o", tmp_path / "o.jsonl"]
     with pytest.raises(UserError, match=message):
-        generate(run_folder, write(tmp_path / "a.jsonl", rows), *where, *arguments)
+        generate(run_folder, jsonl(tmp_path / "a.jsonl", *rows), *where, *arguments)
     assert not (tmp_path / "o.jsonl").exists()
 
 
 def test_a_duplicate_beyond_the_limit_does_not_matter(run_folder, tmp_path):
-    articles = write(tmp_path / "a.jsonl", [*BARE, BARE[0]])
+    articles = jsonl(tmp_path / "a.jsonl", *BARE, BARE[0])
     assert generate(run_folder, articles, "-o", tmp_path / "o.jsonl", "--limit", len(BARE)).exit_code == 0
 
 
 @pytest.mark.parametrize("option", ["--prefix", "--line-break", "--max-source"])
 def test_how_a_run_reads_is_its_own(run_folder, tmp_path, option):
     with pytest.raises(UserError, match=f"{option} 7: set by the configuration of the run .*leave it out"):
-        generate(run_folder, write(tmp_path / "a.jsonl", BARE), "-o", tmp_path / "o.jsonl", option, 7)
+        generate(run_folder, jsonl(tmp_path / "a.jsonl", *BARE), "-o", tmp_path / "o.jsonl", option, 7)

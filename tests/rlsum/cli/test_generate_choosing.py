@@ -1,14 +1,10 @@
 """``rlsum generate --best-of`` and ``--mbr`` on tiny models of both kinds, and what they refuse."""
 
-from __future__ import annotations
-
-import json
-
-import datasets
 import numpy as np
 import pretrained
 import pytest
 import tiny
+from rows import jsonl
 from typer.testing import CliRunner
 
 from rewards import RewardError
@@ -16,7 +12,8 @@ from rlsum.cli.app import app
 from rlsum.errors import RecordError, UserError
 from rlsum.generation import outputs as generation
 from rlsum.records import read_outputs
-from rlsum.training import checkpoint
+
+pytestmark = pytest.mark.usefixtures("own_module_cache")
 
 ARTICLES = [source for source, _ in tiny.PAIRS]
 COPIED, LETTERS = "source_rewards:copied", f"{__name__}:letters"
@@ -27,20 +24,11 @@ LIMITS = ("--max-length", 6, "--min-length", 1, "--temperature", 2)
 def models(tmp_path_factory):
     """A folder with a run of a pointer-generator, a model of transformers, and articles."""
     folder = tmp_path_factory.mktemp("models")
-    model = tiny.copier()
-    config = tiny.config(folder / "pointer-generator", model={"dropout": 0.0})
-    checkpoint.create(folder / "pointer-generator" / "best", config, model, {})
-    checkpoint.save_weights(folder / "pointer-generator" / "best", model, {})
+    tiny.save_copier(folder / "pointer-generator")
     pretrained.save(folder / "transformers", "t5")
     rows = [{"id": str(i), "article": text, "highlights": "a b", "topic": "oak"} for i, text in enumerate(ARTICLES)]
-    (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    jsonl(folder / "a.jsonl", *rows)
     return folder
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory, monkeypatch):
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path_factory.getbasetemp() / "choosing-cache")
-    datasets.disable_progress_bars()
 
 
 def generate(models, kind, out, *options, ended=0):

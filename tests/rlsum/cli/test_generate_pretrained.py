@@ -1,13 +1,11 @@
 """``rlsum generate`` with a model that no run has written: the same texts as transformers' own ``generate``."""
 
-from __future__ import annotations
-
 import json
 
-import datasets
 import language_models
 import pretrained as tiny
 import pytest
+from rows import jsonl
 from typer.testing import CliRunner
 
 from rlsum import api
@@ -19,21 +17,14 @@ from rlsum.generation.options import Generating
 from rlsum.models.decoding import Decoding
 from rlsum.records import read_outputs
 
+pytestmark = pytest.mark.usefixtures("own_module_cache")
 SETTINGS = {"num_beams": 3, "early_stopping": True, "max_length": 12, "min_length": 4, "length_penalty": 2.0}
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    datasets.disable_progress_bars()
 
 
 @pytest.fixture
 def articles(tmp_path):
-    path = tmp_path / "news.jsonl"
     rows = [{"id": str(i), "article": article} for i, (article, _) in enumerate(tiny.NEWS[:3])]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
+    return jsonl(tmp_path / "news.jsonl", *rows)
 
 
 def saved(folder, name, **settings):
@@ -243,13 +234,10 @@ def test_a_language_model_is_asked_and_writes_what_transformers_writes(tmp_path,
 
 def test_options_of_another_kind_are_refused_and_the_positions_are_shared(tmp_path, articles):
     folder, out = language_models.save(tmp_path / "mine", "llama"), ["-o", tmp_path / "o.jsonl"]
-    assert "--prefix summarize: : not with a language model" in refused(
-        folder, articles, *out, "--prefix", "summarize: "
-    )
+    message = refused(folder, articles, *out, "--prefix", "summarize: ")
+    assert "--prefix summarize: : not with a language model" in message
     message = refused(folder, articles, *out, "--max-source", 450)
-    assert (
-        "--max-source 450: with 85 tokens of the prompt and 100 of a summary, this llama has 512 positions" in message
-    )
+    assert "450: with 85 tokens of the prompt and 100 of a summary, this llama has 512 positions" in message
     bart = saved(tmp_path / "bart", "bart")
     assert "--prompt {article}: not with an encoder-decoder" in refused(bart, articles, *out, "--prompt", "{article}")
     config, _ = plain.configuration(str(folder), Generating())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from pathlib import Path
 
 import pytest
+from rows import jsonl, rows_of, table
 
 from rlsum import config as configs
 from rlsum.compare import config as comparisons
@@ -33,25 +32,24 @@ def here(tmp_path, monkeypatch):
 
 
 def write_csv(path: Path, header: list[str], rows: list[tuple[str, ...]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([header, *rows])
+    table(path, *(dict(zip(header, row, strict=True)) for row in rows))
 
 
-def write_jsonl(path: str | Path, rows: list[dict[str, object]]) -> None:
-    Path(path).write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+def data_of(name: str) -> list[list[dict[str, str]]]:
+    """The rows of the three files that a file was split into."""
+    return [rows_of(Path(f"{name}-data") / f"{part}.jsonl") for part in ("train", "valid", "test")]
 
 
-def test_one_file_becomes_splits_and_configurations_that_load(rlsum, here):
+def test_one_file_becomes_splits_and_configurations_that_load(rlsum, ran, here):
     write_csv(here / "my news.csv", ["key", "Body", "no"], STORIES)
-    code, printed, _ = rlsum("init", "my news.csv")
-    assert code == 0
+    printed = ran("init", "my news.csv")
     config = configs.load("my-news.yaml")
     assert (config.data.source_column, config.data.reference_column) == ("Body", "no")
     assert (config.data.tokenizer, config.data.lowercase) == ("spacy", True)
     assert 100 < config.data.max_source < 300
-    parts = [Path(f"my-news-data/{part}.jsonl").read_text().splitlines() for part in ("train", "valid", "test")]
+    parts = data_of("my-news")
     assert [len(part) for part in parts] == [32, 4, 4]
-    assert len({json.loads(line)["key"] for part in parts for line in part}) == 40
+    assert len({row["key"] for part in parts for row in part}) == 40
     rewarded = configs.load("my-news-rewarded.yaml")
     assert rewarded.objective.reward == "rouge-l"
     assert rewarded.data == config.data
@@ -68,8 +66,7 @@ def test_the_comparison_that_it_writes_has_no_fault(rlsum, here):
     assert (len(comparison.rewards), len(comparison.seeds), comparison.controls) == (2, 2, ("none",))
     preflight.check(comparison, cells_of(comparison))
     lead = read_outputs("news-data/lead.jsonl")
-    test = [json.loads(line) for line in Path("news-data/test.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [output.id for output in lead] == [row["id"] for row in test]
+    assert [output.id for output in lead] == [row["id"] for row in data_of("news")[-1]]
     for output in lead:
         sentences = output.candidate.splitlines()
         assert len(sentences) == 3
@@ -86,20 +83,16 @@ def test_a_folder_is_taken_as_it_is_and_columns_may_be_named(rlsum, here):
     assert [path.name for path in Path("x-data").iterdir()] == ["lead.jsonl"], "the articles stay where they are"
 
 
-def test_a_language_is_said_and_written_or_asked_for(rlsum, here):
-    rows = [{"text": f"{GERMAN} Satz {n}.", "title": f"Neue Schule {n}"} for n in range(40)]
-    write_jsonl("de.jsonl", rows)
+def test_a_language_is_said_and_written_or_asked_for(rlsum, refused, here):
+    jsonl(here / "de.jsonl", *({"text": f"{GERMAN} Satz {n}.", "title": f"Neue Schule {n}"} for n in range(40)))
     assert "language: German (de)" in rlsum("init", "de.jsonl")[1]
     assert configs.load("de.yaml").language == configs.load("de-rewarded.yaml").language == "de"
     assert comparisons.load(Path("de-compare.yaml")).language == "de"
-    write_jsonl("xx.jsonl", [{"text": f"{WELSH} {n}", "title": f"Pawb yn rhydd {n}"} for n in range(40)])
-    code, _, error = rlsum("init", "xx.jsonl")
-    assert code == 2
-    assert "--language CODE" in error
+    jsonl(here / "xx.jsonl", *({"text": f"{WELSH} {n}", "title": f"Pawb yn rhydd {n}"} for n in range(40)))
+    assert "--language CODE" in refused("init", "xx.jsonl")
     assert "as given" in rlsum("init", "xx.jsonl", "--language", "cy")[1]
     assert configs.load("xx.yaml").language == "cy"
-    french = [f"{FRENCH} {n}" for n in range(40)]
-    write_jsonl("two.jsonl", [{"text": f"{GERMAN} {GERMAN} {n}", "summary": french[n]} for n in range(40)])
+    jsonl(here / "two.jsonl", *({"text": f"{GERMAN} {GERMAN} {n}", "summary": f"{FRENCH} {n}"} for n in range(40)))
     assert "articles de, summaries fr; give --language CODE" in rlsum("init", "two.jsonl")[2]
     assert "'welsh' is unknown; did you mean 'cy'" in rlsum("init", "xx.jsonl", "--language", "welsh", "--name", "y")[2]
 
@@ -109,12 +102,11 @@ def test_ids_that_recur_are_replaced_and_rows_of_a_later_part_left_out_and_said(
         {"id": n % 7, "text": t, "summary": s, "Split": ["train", "test"][n > 30]}
         for n, (_, t, s) in enumerate(STORIES)
     ]
-    write_jsonl("a.jsonl", [*rows, rows[39] | {"Split": "train"}])
+    jsonl(here / "a.jsonl", *rows, rows[39] | {"Split": "train"})
     said = rlsum("init", "a.jsonl")[1]
     assert "9 test, as the column 'Split' says, valid drawn from train; 1 rows left out" in said
     assert "ids recur, so the rows are numbered" in said
-    texts = [Path(f"a-data/{part}.jsonl").read_text(encoding="utf-8") for part in ("train", "valid", "test")]
-    assert len({json.loads(line)["id"] for text in texts for line in text.splitlines()}) == 40
+    assert len({row["id"] for part in data_of("a") for row in part}) == 40
 
 
 def test_broken_rows_are_counted_and_one_article_is_in_one_part(rlsum, here):
@@ -123,10 +115,9 @@ def test_broken_rows_are_counted_and_one_article_is_in_one_part(rlsum, here):
     with (here / "a.csv").open("ab") as file:
         file.write("x,schön,schön\n".encode("latin-1"))
     assert "left out: 1, the first a.csv:122: text: not UTF-8" in rlsum("init", "a.csv")[1]
-    parts = [Path(f"a-data/{part}.jsonl").read_text().splitlines() for part in ("train", "valid", "test")]
+    parts = data_of("a")
     assert sum(map(len, parts)) == 120
-    articles = [{json.loads(line)["text"] for line in part} for part in parts]
-    assert sum(map(len, articles)) == 40
+    assert sum(len({row["text"] for row in part}) for part in parts) == 40
 
 
 @pytest.mark.parametrize(
@@ -139,10 +130,8 @@ def test_broken_rows_are_counted_and_one_article_is_in_one_part(rlsum, here):
         ("text,summary\n" + "schön,schön\n" * 30, "no row can be read (a.csv:2: not UTF-8)"),
     ],
 )
-def test_data_that_cannot_be_used_is_told_and_nothing_is_written(rlsum, here, content, words):
+def test_data_that_cannot_be_used_is_told_and_nothing_is_written(rlsum, refused, here, content, words):
     Path("a.csv").write_text(content, encoding="latin-1")
-    code, _, error = rlsum("init", "a.csv")
-    assert code == 2
-    assert words in error
+    assert words in refused("init", "a.csv")
     assert not list(Path("a-data").glob("*"))
     assert rlsum("init", "nowhere.csv")[0] == 2

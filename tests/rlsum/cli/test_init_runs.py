@@ -1,15 +1,13 @@
 """What `rlsum init` writes for files of many layouts is trained; `rlsum data inspect` shows what the model reads."""
 
-from __future__ import annotations
-
 import csv
-import json
 from pathlib import Path
 
 import datasets
 import language_models
 import pretrained
 import pytest
+import rows as rows_files
 
 from rlsum import config as configs
 from rlsum.simulation.stories import stories
@@ -31,8 +29,7 @@ def joined(lines):
 
 
 def jsonl(name, rows):
-    Path(name).write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-    return name
+    return str(rows_files.jsonl(Path(name), *rows))
 
 
 def plain(**more):
@@ -120,24 +117,19 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_what_is_written_for_a_layout_is_trained_and_rewarded_and_inspected(rlsum, layout):
-    code, _, error = rlsum("init", layout(), "--name", "x")
-    assert code == 0, error
-    code, _, error = rlsum("train", "x.yaml", *TRAINED, *SMALL)
-    assert code == 0, error
-    code, _, error = rlsum("train", "x-rewarded.yaml", "--init", "runs/x", *TRAINED, *REWARDED)
-    assert code == 0, error
-    rows = [json.loads(line) for line in Path("runs/x-rewarded/metrics.jsonl").read_text().splitlines()]
+def test_what_is_written_for_a_layout_is_trained_and_rewarded_and_inspected(rlsum, ran, layout):
+    ran("init", layout(), "--name", "x")
+    ran("train", "x.yaml", *TRAINED, *SMALL)
+    ran("train", "x-rewarded.yaml", "--init", "runs/x", *TRAINED, *REWARDED)
+    rows = rows_files.rows_of("runs/x-rewarded/metrics.jsonl")
     assert max(row["reward"] for row in rows if row.get("reward") is not None) > 0, "real tokens, a real reward"
     assert rlsum("data", "inspect", "x.yaml", "--split", "valid")[0] == 0
 
 
 @pytest.mark.parametrize("lists", ["sentences", "alternatives"])
-def test_lists_of_summaries_are_asked_for_and_written(rlsum, lists):
+def test_lists_of_summaries_are_asked_for_and_written(rlsum, refused, lists):
     jsonl("a.jsonl", [{"article": a, "abstract": s * 2} for _, a, s in STORIES])
-    code, _, error = rlsum("init", "a.jsonl")
-    assert code == 2
-    assert "--reference-lists alternatives or sentences" in error
+    assert "--reference-lists alternatives or sentences" in refused("init", "a.jsonl")
     assert rlsum("init", "a.jsonl", "--reference-lists", lists)[0] == 0
     config = configs.load("a.yaml")
     assert config.data.reference_lists == lists
@@ -180,11 +172,9 @@ def test_a_bare_file_is_inspected_as_init_would_read_it(rlsum):
     assert "as they are written" in rlsum("data", "inspect", path, "--no-lowercase")[1]
 
 
-def test_what_starts_from_another_run_is_not_inspected(rlsum):
+def test_what_starts_from_another_run_is_not_inspected(rlsum, refused):
     rlsum("init", LAYOUTS["a column of parts"](), "--name", "x")
-    code, _, error = rlsum("data", "inspect", "x-rewarded.yaml")
-    assert code == 2
-    assert "inspect the configuration of that run" in error
+    assert "inspect the configuration of that run" in refused("data", "inspect", "x-rewarded.yaml")
     assert "give the file of the others" in rlsum("data", "inspect", "x.yaml", "--split", "test")[2]
 
 
@@ -199,10 +189,9 @@ def models(tmp_path_factory):
 
 
 @pytest.mark.parametrize("kind", ["bart", "t5", "pegasus", "llama"])
-def test_a_pretrained_model_reads_texts_as_they_are_written_and_is_trained(rlsum, models, kind):
+def test_a_pretrained_model_reads_texts_as_they_are_written_and_is_trained(rlsum, ran, models, kind):
     jsonl("a.jsonl", plain())
-    code, printed, error = rlsum("init", "a.jsonl", "--name", "x", "--pretrained", models[kind])
-    assert code == 0, error
+    printed = ran("init", "a.jsonl", "--name", "x", "--pretrained", models[kind])
     assert "as they are written" in printed
     assert ("x-rewarded.jsonl --clean" in printed) == (kind == "llama")
     config, trainer = settled(TRAINED)
@@ -217,35 +206,32 @@ def test_a_pretrained_model_reads_texts_as_they_are_written_and_is_trained(rlsum
         assert config.data.max_source == 64, "as many as the model has positions"
     found = inspected(config, "train")
     assert found.rows["src_tokens"] == trainer.train_rows["src_tokens"]
-    assert found.corpus.rows["source"][0] == json.loads(Path("x-data/train.jsonl").read_text().splitlines()[0])["text"]
+    assert found.corpus.rows["source"][0] == rows_files.rows_of("x-data/train.jsonl")[0]["text"]
     assert "pieces of words" in rlsum("data", "inspect", "x.yaml")[1]
     assert "data.lowercase=true" in rlsum("data", "inspect", "x.yaml", "--lowercase")[2], "as training refuses it"
     assert "names its model" in rlsum("data", "inspect", "x.yaml", "--pretrained", "t5")[2]
     assert rlsum("train", "x.yaml", *TRAINED, "run=runs/y")[0] == 0
-    code, _, error = rlsum("train", "x-rewarded.yaml", "--init", "runs/y", *TRAINED, *REWARDED, VARIED)
-    assert code == 0, error
+    ran("train", "x-rewarded.yaml", "--init", "runs/y", *TRAINED, *REWARDED, VARIED)
 
 
 @pytest.mark.parametrize("kind", ["pegasus", "llama"])
-def test_a_large_model_trains_low_rank_updates_in_both_runs(rlsum, models, monkeypatch, kind):
+def test_a_large_model_trains_low_rank_updates_in_both_runs(rlsum, ran, models, monkeypatch, kind):
     monkeypatch.setattr("rlsum.drafts.pretrained.LARGE", 1)
     jsonl("a.jsonl", plain())
     assert "low-rank updates" in rlsum("init", "a.jsonl", "--name", "x", "--pretrained", models[kind])[1]
     assert configs.load("x.yaml").model.lora == configs.load("x-rewarded.yaml").model.lora is not None
     assert rlsum("train", "x.yaml", *TRAINED)[0] == 0
-    code, _, error = rlsum("train", "x-rewarded.yaml", "--init", "runs/x", *TRAINED, *REWARDED, VARIED)
-    assert code == 0, error
+    ran("train", "x-rewarded.yaml", "--init", "runs/x", *TRAINED, *REWARDED, VARIED)
 
 
-def test_what_cannot_be_trained_is_refused_with_what_to_take_instead(rlsum, tmp_path):
+def test_what_cannot_be_trained_is_refused_with_what_to_take_instead(rlsum, refused, tmp_path):
     from transformers import BertConfig, BertModel
 
     jsonl("a.jsonl", plain())
     pretrained.byte_pairs().save_pretrained(tmp_path / "bert")
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
     BertModel(BertConfig(**sizes)).save_pretrained(tmp_path / "bert")
-    code, _, error = rlsum("init", "a.jsonl", "--pretrained", tmp_path / "bert")
-    assert code == 2
+    error = refused("init", "a.jsonl", "--pretrained", tmp_path / "bert")
     assert "bert writes no texts" in error
     assert "facebook/bart-base" in error
     assert "no such folder" in rlsum("init", "a.jsonl", "--pretrained", "./nowhere")[2]

@@ -2,6 +2,7 @@ import json
 import re
 
 import pytest
+from rows import jsonl
 from typer.testing import CliRunner
 
 from rlsum.cli.app import app
@@ -52,11 +53,9 @@ def test_the_summary_as_json(answers):
 
 
 def test_missing_scores_and_brackets_in_names_are_shown(tmp_path):
-    path = tmp_path / "j.jsonl"
     row = {"system": "[red]s", "candidate": "c", "references": []}
     rows = [{**row, "id": "1", "scores": {"[b]": None}}, {**row, "id": "2", "raw_scores": {"other": [1, None]}}]
-    path.write_text("\n".join(map(json.dumps, rows)))
-    told = run(path)
+    told = run(jsonl(tmp_path / "j.jsonl", *rows))
     assert cells(told, "systems")[2] == "[red]s 2"
     assert cells(told, "[b]")[1:] == ["0", "2", "-", "-", "-", "-", "-", "0"]
     assert cells(told, "other")[-1] == "0 (1), 1 (1)"
@@ -95,9 +94,8 @@ def test_a_sign_changes_with_the_name(tmp_path):
 
 
 def test_none_and_blank_names_are_shown(tmp_path):
-    path = tmp_path / "j.jsonl"
-    path.write_text(json.dumps({"id": "1", "system": " ", "candidate": "c", "references": [], "scores": {" ": 1}}))
-    told = run(path)
+    row = {"id": "1", "system": " ", "candidate": "c", "references": [], "scores": {" ": 1}}
+    told = run(jsonl(tmp_path / "j.jsonl", row))
     assert cells(told, "references each")[1:] == ["0"]
     assert "groups" not in told
     assert cells(told, "1 ")[:2] == ["1", "0"]  # given, missing

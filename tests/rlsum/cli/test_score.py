@@ -6,14 +6,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rows import jsonl, rows_of
 
 import rewards
-from rlsum.cli import main
 from rlsum.errors import UserError
 from rlsum.records import read_outputs
 from rlsum.scoring.streaming import CHUNK, Scoring
@@ -24,39 +25,29 @@ FIRST, SECOND = ["the cat", "a dog", "the dog runs", ""], ["a cat sleeps", "", "
 
 
 @pytest.fixture
-def rlsum(monkeypatch, capsys, tmp_path):
-    """Run a command in a folder of text files: (exit code, standard output, standard error)."""
+def rlsum(rlsum, monkeypatch, tmp_path):
+    """Score in a folder of text files: (exit code, standard output, standard error)."""
     for name, texts in (("c.txt", CANDIDATES), ("r.txt", FIRST), ("r2.txt", SECOND), ("short.txt", FIRST[:2])):
         (tmp_path / name).write_text("".join(f"{text}\n" for text in texts))
-    rows = zip(CANDIDATES, FIRST, strict=True)
-    (tmp_path / "p.jsonl").write_text("".join(json.dumps({"candidate": c, "reference": r}) + "\n" for c, r in rows))
+    jsonl(tmp_path / "p.jsonl", *pairs(CANDIDATES, FIRST))
     monkeypatch.chdir(tmp_path)
+    return partial(rlsum, "score")
 
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["rlsum", "score", *map(str, arguments)])
-        monkeypatch.setenv("COLUMNS", "110")
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0), *capsys.readouterr()
 
-    return run
+def pairs(candidates: Iterable[str], references: Iterable[str]) -> list[dict]:
+    return [{"candidate": c, "reference": r} for c, r in zip(candidates, references, strict=True)]
 
 
 def scores_in(path: str, label: str) -> list[float]:
     return [float("nan") if o.scores[label] is None else o.scores[label] for o in read_outputs(path)]
 
 
-def rows_of(path: str) -> list[dict]:
-    return [json.loads(line) for line in Path(path).read_text().splitlines()]
-
-
 BOTH = ("--references", "r.txt", "r2.txt"), ("--references", "r.txt", "--references", "r2.txt")
 
 
 @pytest.mark.parametrize("spelling", BOTH)
-def test_text_files_with_several_references(rlsum, spelling):
-    code, printed, _ = rlsum("--candidates", "c.txt", *spelling, "-o", "s.jsonl", "--metrics", "rouge-1, rouge-l")
-    assert code == 0
+def test_text_files_with_several_references(ran, spelling):
+    printed = ran("--candidates", "c.txt", *spelling, "-o", "s.jsonl", "--metrics", "rouge-1, rouge-l")
     expected = rewards.load("rouge-1")(CANDIDATES, [list(pair) for pair in zip(FIRST, SECOND, strict=True)])
     np.testing.assert_array_equal(scores_in("s.jsonl", "rouge-1"), expected)
     assert f"{100 * np.nanmean(expected):.2f}" in printed
@@ -65,10 +56,9 @@ def test_text_files_with_several_references(rlsum, spelling):
     assert read_outputs("s.jsonl")[0].system == "c.txt"
 
 
-def test_a_table_alone_writes_nothing(rlsum, tmp_path):
+def test_a_table_alone_writes_nothing(ran, tmp_path):
     before = sorted(tmp_path.iterdir())
-    code, printed, _ = rlsum("--input", "p.jsonl", "--metrics", "rouge-1")
-    assert code == 0
+    printed = ran("--input", "p.jsonl", "--metrics", "rouge-1")
     assert "95% interval" in " ".join(printed.split())
     assert sorted(tmp_path.iterdir()) == before
 
@@ -82,8 +72,7 @@ def test_pairs_keep_what_they_hold_and_say_why(rlsum, tmp_path):
 
 
 def test_missing_cells_that_were_written_as_texts_are_counted(rlsum, tmp_path):
-    pairs = [("the cat", "nan"), ("None", "a dog"), ("the cat", "nan"), ("a nan", "the none")]
-    (tmp_path / "n.jsonl").write_text("".join(json.dumps({"candidate": c, "reference": r}) + "\n" for c, r in pairs))
+    jsonl(tmp_path / "n.jsonl", *pairs(("the cat", "None", "the cat", "a nan"), ("nan", "a dog", "nan", "the none")))
     for arguments in (["n.jsonl"], ["--candidates", "n.jsonl", "--references", "n.jsonl"]):
         told = rlsum(*arguments, "--metrics", "rouge-1")[2]
         assert "2 x the text 'nan'" in told
@@ -92,9 +81,7 @@ def test_missing_cells_that_were_written_as_texts_are_counted(rlsum, tmp_path):
 
 def test_rows_of_one_id_are_told_beside_the_intervals(rlsum, tmp_path):
     for ids, told in ((("a", "b", "a", "b"), True), (range(4), False)):
-        pairs = zip(ids, CANDIDATES, FIRST, strict=True)
-        rows = (json.dumps({"id": name, "candidate": text, "reference": other}) + "\n" for name, text, other in pairs)
-        (tmp_path / "ids.jsonl").write_text("".join(rows))
+        jsonl(tmp_path / "ids.jsonl", *({"id": n, **row} for n, row in zip(ids, pairs(CANDIDATES, FIRST), strict=True)))
         assert ("4 rows have 2 different ids" in rlsum("ids.jsonl", "--metrics", "rouge-1")[1]) == told
 
 
@@ -199,8 +186,9 @@ def wait_for(process: subprocess.Popen, path: Path, lines: int) -> None:
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_killed_again_and_again_nothing_is_lost_or_twice(tmp_path, workers):
-    rows = [{"candidate": f"cat {n}", "reference": f"the cat {n % 70}"} for n in range(4 * CHUNK + 100)]
-    (tmp_path / "many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    numbers = range(4 * CHUNK + 100)
+    rows = pairs([f"cat {n}" for n in numbers], [f"the cat {n % 70}" for n in numbers])
+    jsonl(tmp_path / "many.jsonl", *rows)
     growing = tmp_path / "killed.jsonl.scoring"
     for chunks in (1, 2):
         # However late the kill, it does not come to an end before.
@@ -245,7 +233,7 @@ def commandline(pid: int) -> str:
 def test_a_worker_that_dies_ends_the_scoring_with_a_word_and_no_loss(tmp_path):
     texts = [f"text {n}" for n in range(6 * CHUNK)]
     texts[3 * CHUNK] = f"die-once {tmp_path / 'died'}"
-    (tmp_path / "many.jsonl").write_text("".join(json.dumps({"candidate": t, "reference": ""}) + "\n" for t in texts))
+    jsonl(tmp_path / "many.jsonl", *pairs(texts, [""] * len(texts)))
     process = command(tmp_path, "s.jsonl", "--workers", "2", metrics="awkward:awkward")
     _, told = process.communicate(timeout=600)
     assert process.returncode == 2
@@ -277,34 +265,30 @@ def test_what_a_reward_raises_in_a_worker_is_told(tmp_path):
     assert "KeyError: 'this'" in told
 
 
-def test_going_on_with_other_metrics_or_texts_is_refused(rlsum, tmp_path):
+def test_going_on_with_other_metrics_or_texts_is_refused(rlsum, refused, tmp_path):
     (tmp_path / "s.jsonl.scoring").write_text("{}\n")
     made_of = {"signatures": {"rouge-1": "another"}, "input": "?", "rows": 4}
     (tmp_path / "s.jsonl.scoring.json").write_text(json.dumps(made_of))
-    code, _, error = rlsum("--input", "p.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1")
-    assert code == 2
+    error = refused("--input", "p.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1")
     assert "s.jsonl.scoring: holds 1 lines of an earlier command, whose signatures, input differed" in error
     assert rlsum("--input", "p.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1", "--overwrite")[0] == 0
 
 
-def test_a_reward_that_reads_sources_says_why_a_row_is_undefined(rlsum, tmp_path, monkeypatch):
+def test_a_reward_that_reads_sources_says_why_a_row_is_undefined(ran, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "tests" / "support")
-    rows = [{"candidate": text, "reference": "cat", "source": "the cat"} for text in ("the cat", "")]
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    code, _, told = rlsum("rows.jsonl", "-o", "s.jsonl", "--metrics", "source_rewards:copied")
-    assert code == 0, told
+    row = {"reference": "cat", "source": "the cat"}
+    jsonl(tmp_path / "rows.jsonl", *({"candidate": text, **row} for text in ("the cat", "")))
+    ran("rows.jsonl", "-o", "s.jsonl", "--metrics", "source_rewards:copied")
     assert [row["scores"] for row in rows_of("s.jsonl")] == [{"source_rewards:copied": value} for value in (1.0, None)]
     assert "NaN" in rows_of("s.jsonl")[1]["undefined"]["source_rewards:copied"]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_reward_reads_the_other_fields_of_the_rows(rlsum, tmp_path, monkeypatch, workers):
+def test_a_reward_reads_the_other_fields_of_the_rows(ran, tmp_path, monkeypatch, workers):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "tests" / "support")]))
-    rows = [{"candidate": text, "reference": "cat", "topic": "cat", "year": 1} for text in ("the cat", "dog")]
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    given = ("rows.jsonl", "-o", "s.jsonl", "--metrics", "source_rewards:on_topic", "--workers", workers)
-    code, _, told = rlsum(*given)
-    assert code == 0, told
+    row = {"reference": "cat", "topic": "cat", "year": 1}
+    jsonl(tmp_path / "rows.jsonl", *({"candidate": text, **row} for text in ("the cat", "dog")))
+    ran("rows.jsonl", "-o", "s.jsonl", "--metrics", "source_rewards:on_topic", "--workers", workers)
     found = rows_of("s.jsonl")
     assert [row["scores"] for row in found] == [{"source_rewards:on_topic": value} for value in (0.5, 0.0)]
     assert [row["year"] for row in found] == [1, 1]
@@ -317,17 +301,14 @@ def test_a_reward_reads_the_other_fields_of_the_rows(rlsum, tmp_path, monkeypatc
         ("source_rewards:on_any_topic", [{}, {"topic": "a"}], [":2", "'topic'", "all or none"]),
     ],
 )
-def test_a_missing_field_is_named_before_anything_is_scored(rlsum, tmp_path, metric, rows, parts):
-    lines = [json.dumps({"candidate": "a", "reference": "cat", **row}) + "\n" for row in rows]
-    (tmp_path / "rows.jsonl").write_text("".join(lines))
-    code, _, told = rlsum("rows.jsonl", "-o", "s.jsonl", "--metrics", metric)
-    assert code == 2
+def test_a_missing_field_is_named_before_anything_is_scored(refused, tmp_path, metric, rows, parts):
+    jsonl(tmp_path / "rows.jsonl", *({"candidate": "a", "reference": "cat", **row} for row in rows))
+    told = refused("rows.jsonl", "-o", "s.jsonl", "--metrics", metric)
     assert all(part in told for part in parts), told
     assert not (tmp_path / "s.jsonl.scoring").exists()
 
 
-def test_text_files_have_no_columns(rlsum):
-    code, _, told = rlsum("--candidates", "c.txt", "--references", "r.txt", "--metrics", "source_rewards:on_topic")
-    assert code == 2
+def test_text_files_have_no_columns(refused):
+    told = refused("--candidates", "c.txt", "--references", "r.txt", "--metrics", "source_rewards:on_topic")
     assert "c.txt" in told
     assert "'topic'" in told

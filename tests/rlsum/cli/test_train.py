@@ -6,12 +6,12 @@ import shutil
 import signal
 from dataclasses import replace
 
-import datasets
 import pytest
 import torch
 import yaml
 from claimed import claimed
 from left import assert_same_run
+from rows import rows_of
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from typer.testing import CliRunner
 
@@ -22,28 +22,15 @@ from rlsum.simulation.stories import write_corpus
 from rlsum.training import checkpoint
 from rlsum.training.trainer import Trainer, field_of
 
-TINY = {
-    "vocabulary": {"size": 200, "min_count": 2},
-    "model": {"embedding": 8, "hidden": 8},
-    "training": {
-        "steps": 4,
-        "batch_size": 4,
-        "learning_rate": "1e-2",
-        "validate_every": 2,
-        "validate_decoded": 4,
-        "log_every": 1,
-    },
-    "decoding": {"max_length": 12},
-}
+pytestmark = pytest.mark.usefixtures("own_module_cache")
 
-
-@pytest.fixture(scope="module", autouse=True)
-def own_cache(tmp_path_factory):
-    patch = pytest.MonkeyPatch()
-    patch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path_factory.mktemp("cache"))
-    datasets.disable_progress_bars()
-    yield
-    patch.undo()
+TINY = """
+vocabulary: {size: 200, min_count: 2}
+model: {embedding: 8, hidden: 8}
+training: {steps: 4, batch_size: 4, learning_rate: 1e-2, validate_every: 2, validate_decoded: 4, log_every: 1}
+decoding: {max_length: 12}
+metrics: [rouge-l]
+"""
 
 
 def run(*arguments):
@@ -66,35 +53,28 @@ def place(tmp_path_factory):
     """A folder with a corpus, a configuration and a run trained by likelihood."""
     folder = tmp_path_factory.mktemp("cli")
     paths = write_corpus(folder / "data", 1, {"train": 20, "valid": 6, "test": 5})
-    values = {
-        **TINY,
-        "run": str(folder / "mle"),
-        "data": {"train": str(paths["train"]), "valid": str(paths["valid"]), "max_source": 60, "max_target": 20},
-        "metrics": ["rouge-l"],
-    }
-    (folder / "mle.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
-    mixed = {
-        "base": "mle.yaml",
-        "run": str(folder / "mixed"),
-        "objective": {"kind": "mixed", "reward": "rouge-l", "samples": 2},
-    }
-    (folder / "mixed.yaml").write_text(yaml.safe_dump(mixed), encoding="utf-8")
+    data = {"train": str(paths["train"]), "valid": str(paths["valid"]), "max_source": 60, "max_target": 20}
+    mle = {**yaml.safe_load(TINY), "run": str(folder / "mle"), "data": data}
+    objective = {"kind": "mixed", "reward": "rouge-l", "samples": 2}
+    mixed = {"base": "mle.yaml", "run": str(folder / "mixed"), "objective": objective}
+    for name, values in (("mle", mle), ("mixed", mixed)):
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
     assert run("train", folder / "mle.yaml").exit_code == 0
     return folder
 
 
-def rows_of(folder):
-    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+def log_of(folder):
+    return rows_of(folder / "metrics.jsonl")
 
 
-def timeless(rows):
-    return [{name: value for name, value in row.items() if not field_of(name).machine} for row in rows]
+def timeless(folder):
+    return [{name: value for name, value in row.items() if not field_of(name).machine} for row in log_of(folder)]
 
 
 def test_a_run_leaves_what_it_promises(place):
     folder = place / "mle"
-    assert [row["step"] for row in rows_of(folder) if row["kind"] == "train"] == [1, 2, 3, 4]
-    valid = [row for row in rows_of(folder) if row["kind"] == "valid"]
+    assert [row["step"] for row in log_of(folder) if row["kind"] == "train"] == [1, 2, 3, 4]
+    valid = [row for row in log_of(folder) if row["kind"] == "valid"]
     assert [row["step"] for row in valid] == [0, 2, 4]
     assert valid[-1]["nll"] < valid[0]["nll"]
     names = {path.name for path in (folder / "best").iterdir()}
@@ -113,12 +93,12 @@ def test_a_run_leaves_what_it_promises(place):
 
 def test_rewards_start_from_the_checkpoint_that_likelihood_left(place):
     assert run("train", place / "mixed.yaml", "--init", place / "mle").exit_code == 0
-    start = [row for row in rows_of(place / "mle") if row["kind"] == "valid"]
-    first = next(row for row in rows_of(place / "mixed") if row["kind"] == "valid")
+    start = [row for row in log_of(place / "mle") if row["kind"] == "valid"]
+    first = next(row for row in log_of(place / "mixed") if row["kind"] == "valid")
     best = min(start, key=lambda row: row["nll"])
     assert first["nll"] == pytest.approx(best["nll"], abs=1e-6)
     assert first["rouge-l"] == first["reward"] == pytest.approx(best["rouge-l"], abs=1e-6)
-    train = [row for row in rows_of(place / "mixed") if row["kind"] == "train"]
+    train = [row for row in log_of(place / "mixed") if row["kind"] == "train"]
     assert all({"reward", "baseline_reward", "loss_rl", "loss_mle"} <= row.keys() for row in train)
     assert (place / "mixed/best/vocab.txt").read_bytes() == (place / "mle/best/vocab.txt").read_bytes()
     assert json.loads((place / "mixed/best/rewards.json").read_text()).keys() == {"rouge-l", "reward"}
@@ -130,7 +110,7 @@ def test_the_best_checkpoint_is_that_of_the_metric_named(place, tmp_path):
         folder = tmp_path / name
         done = run("train", place / "mixed.yaml", "--init", place / "mle", f"run={folder}", f"training.choose_by={by}")
         assert done.exit_code == 0, done.output
-        values = [(row[name] if name != "nll" else -row["nll"]) for row in rows_of(folder) if row["kind"] == "valid"]
+        values = [(row[name] if name != "nll" else -row["nll"]) for row in log_of(folder) if row["kind"] == "valid"]
         assert json.loads((folder / "result.json").read_text())["best"] == max(values)
 
 
@@ -150,12 +130,8 @@ def test_resuming_from_an_earlier_state_ends_in_the_same_weights(place, tmp_path
         assert run("train", *options, f"run={stopped}").exit_code == 0
     (stopped / checkpoint.STATE).write_bytes(states[1])
     assert run("train", "--resume", stopped).exit_code == 0
-    finished = {
-        name: checkpoint._read(folder / checkpoint.STATE, "progress")[0]
-        for name, folder in (("whole", whole), ("stopped", stopped))
-    }
-    assert all(torch.equal(finished["stopped"][name], value) for name, value in finished["whole"].items())
-    assert timeless(rows_of(stopped)) == timeless(rows_of(whole))
+    assert_same_states(stopped, whole)
+    assert timeless(stopped) == timeless(whole)
     for name in ("train/loss_rl", "valid/nll"):  # no update is seen twice
         assert curve(stopped, name) == curve(whole, name)
 
@@ -268,7 +244,7 @@ def test_a_run_that_is_trained_on_is_the_run_that_began_with_more_updates(place,
     assert run("train", *start, f"run={folder}", *options).exit_code == 0
     assert run("train", "--resume", folder, "training.steps=6").exit_code == 0
     assert_same_states(folder, whole)
-    assert timeless(rows_of(folder)) == timeless(rows_of(whole))
+    assert timeless(folder) == timeless(whole)
     assert (folder / "result.json").read_bytes() == (whole / "result.json").read_bytes()
     assert configs.load(folder / "config.yaml").training.steps == 6
     for name in ("model.safetensors", "config.yaml"):
@@ -387,19 +363,11 @@ def test_generate_writes_records_and_beam_one_is_greedy(place, tmp_path):
 
 def test_coverage_is_switched_on_late(place, tmp_path):
     run_folder = tmp_path / "covered"
-    result = run(
-        "train",
-        place / "mle.yaml",
-        f"run={run_folder}",
-        "model.coverage=true",
-        "training.log_every=1",
-        "--init",
-        place / "mle",
-    )
-    assert result.exit_code == 0
-    rows = rows_of(run_folder)
+    options = ["--init", place / "mle", f"run={run_folder}", "model.coverage=true", "training.log_every=1"]
+    assert run("train", place / "mle.yaml", *options).exit_code == 0
+    rows = log_of(run_folder)
     assert all(row["coverage"] > 0 for row in rows if row["kind"] == "train")
-    start = min(row["nll"] for row in rows_of(place / "mle") if row["kind"] == "valid")
+    start = min(row["nll"] for row in log_of(place / "mle") if row["kind"] == "valid")
     assert rows[0]["nll"] == pytest.approx(start, abs=1e-6)
     weights, _ = checkpoint.read_weights(run_folder / "best")
     assert "spent_weight" in weights
@@ -435,10 +403,7 @@ def nothing_is_read(monkeypatch):
         (["training.choose_by=rouge-9"], "training.choose_by=rouge-9: not one of reward, likelihood, rouge-l"),
         (["training.steps=0", "model.hidden=0"], "2 fault"),
         (["training.mixed_precision=fp16"], "training.mixed_precision=fp16"),
-        (
-            ["objective.label_smoothing=0.1"],
-            "label_smoothing=0.1: a pointer-generator",
-        ),
+        (["objective.label_smoothing=0.1"], "label_smoothing=0.1: a pointer-generator"),
         (["training.weight_decay=0.1"], "weight_decay=0.1: not with optimizer=adam"),
         (["training.tracker=tensorbord"], "training.tracker=tensorbord"),
         (["training.tracker=comet_ml"], "training.tracker=comet_ml: not installed"),

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import replace
 
 import comparisons
@@ -74,19 +72,15 @@ def test_a_start_may_be_a_run_that_exists(start, models, tmp_path):
 
 
 def test_the_commands_of_a_cell_make_it(tmp_path):
-    given = comparisons.comparison(
-        tmp_path,
-        choosing={"best": {"best_of": 4, "by": "novelty"}},
-        decoding={"beam": {"beam": 5}, "greedy": {"beam": 1}},
-    )
+    ways = {"beam": {"beam": 5}, "greedy": {"beam": 1}}
+    given = comparisons.comparison(tmp_path, choosing={"best": {"best_of": 4, "by": "novelty"}}, decoding=ways)
     cells = cells_of(given)
-    by_name = {cell.name: cell for cell in cells}
-    train, beam, greedy = commands_of(given, by_name["rouge-l-1"], cells)
+    train, beam, greedy = commands_of(given, named(given)["rouge-l-1"], cells)
     assert train == ["train", str(tmp_path / "configs/rouge-l-1.yaml"), "--init", str(tmp_path / "runs/start-1")]
     assert beam[:3] == ["generate", str(tmp_path / "runs/rouge-l-1"), str(tmp_path / "data/test.jsonl")]
     assert beam[-4:] == ["--beam", "5", "--batch-size", "32"]
     assert greedy[4] == str(tmp_path / "outputs/rouge-l-1.greedy.jsonl")
-    (chosen,) = commands_of(given, by_name["best-2"], cells)
+    (chosen,) = commands_of(given, named(given)["best-2"], cells)
     assert chosen[1] == str(tmp_path / "runs/start-2")
     assert chosen[-8:] == ["--seed", "2", "--best-of", "4", "--by", "novelty", "--batch-size", "32"]
 

@@ -1,31 +1,20 @@
 """What is said before anything is trained."""
 
-from __future__ import annotations
-
 import io
-import json
 import logging
 
 import comparisons
 import pytest
+from comparisons import prepared
 from rich.console import Console
+from rows import jsonl
 
 from rlsum.compare import costs, preflight
-from rlsum.compare.cells import cells_of
-from rlsum.compare.folder import Folder
 from rlsum.errors import ConfigError
 from rlsum.pages.terminal import show
 from rlsum.records import Output, write_outputs
 
 pytestmark = pytest.mark.usefixtures("own_module_cache")
-
-
-def prepared(path, **changes):
-    given = comparisons.comparison(path, **{"seeds": [1], "metrics": [], **changes})
-    folder = Folder(given)
-    folder.claim()
-    folder.prepare()
-    return folder, cells_of(given)
 
 
 def faults(path, **changes):
@@ -36,19 +25,13 @@ def faults(path, **changes):
 
 
 def test_every_fault_of_every_cell_is_said_at_once(tmp_path):
-    cell = {"objective": {"kind": "mixed", "samples": 2, "gama": 0.9}, "training": {"steps": 0}}
     found = faults(
-        tmp_path,
-        seeds=[1, 2],
-        cell=cell,
+        tmp_path, seeds=[1, 2], metrics=["roug-1"], compared_with="rouge-1", launcher="no-such-program launch",
+        cell={"objective": {"kind": "mixed", "samples": 2, "gama": 0.9}, "training": {"steps": 0}},
         rewards={"rouge-l": "rouge-l", "sms": {"name": "sms", "vectors": str(tmp_path / "none.gz")}},
-        metrics=["roug-1"],
-        compared_with="rouge-1",
-        outputs={"other": str(tmp_path / "none.jsonl")},
-        launcher="no-such-program launch",
-        study=str(tmp_path / "no-study.json"),
+        outputs={"other": str(tmp_path / "none.jsonl")}, study=str(tmp_path / "no-study.json"),
         choosing={"best": {"best_of": 4, "by": "rouge-l"}},
-    )
+    )  # fmt: skip
     for said in (
         "objective.gama: unknown key; did you mean objective.gamma",
         "training.steps",
@@ -91,14 +74,12 @@ def test_a_row_may_be_chosen_by_a_column_of_the_articles(tmp_path, monkeypatch):
     (tmp_path / "by_topic.py").write_text("def topical(candidates, topic):\n    return [1.0] * len(candidates)\n")
     rows = [{"id": "1", "article": "a fire .", "highlights": "a fire", "topic": "fires"}]
     for name in ("train", "valid", "test"):
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        jsonl(tmp_path / f"{name}.jsonl", *rows)
     own = {"simulate": None, "test": str(tmp_path / "test.jsonl"), "rewards": {"rouge-l": "rouge-l"}}
     own["data"] = {name: str(tmp_path / f"{name}.jsonl") for name in ("train", "valid")}
     folder, cells = prepared(tmp_path / "f", **own, choosing={"best": {"best_of": 4, "by": "by_topic:topical"}})
     preflight.check(folder.comparison, cells)
-    (tmp_path / "test.jsonl").write_text(
-        json.dumps({key: rows[0][key] for key in ("id", "article", "highlights")}) + "\n"
-    )
+    jsonl(tmp_path / "test.jsonl", {key: rows[0][key] for key in ("id", "article", "highlights")})
     with pytest.raises(ConfigError, match=r"choosing\.best: .*topic"):
         preflight.check(folder.comparison, cells)
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -85,7 +83,7 @@ def test_the_best_is_alone_only_where_it_is_told_apart(tmp_path):
 
 def test_a_cell_that_is_not_finished_is_undefined_and_named(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS)
-    folder.scores(next(cell for cell in cells if cell.name == "rouge-2-2"), "beam").unlink()
+    folder.scores(comparisons.named(cells, "rouge-2-2"), "beam").unlink()
     results = gather(folder, cells, "beam")
     assert results.failed == {"rouge-2-2": "not finished: waiting"}
     scores = results.systems["rouge-2"].metrics["rouge-l"]
@@ -95,7 +93,7 @@ def test_a_cell_that_is_not_finished_is_undefined_and_named(tmp_path):
 
 def rewrite(folder, cells, name, **changes):
     """The scores of a cell as if its file were another: values, or functions of the stored ones."""
-    path = folder.scores(next(cell for cell in cells if cell.name == name), "beam")
+    path = folder.scores(comparisons.named(cells, name), "beam")
     content = json.loads(path.read_text())
     path.write_text(json.dumps(content | {key: change(content.get(key)) for key, change in changes.items()}))
 
@@ -190,10 +188,8 @@ def test_a_metric_that_failed_in_a_cell_keeps_its_reason(tmp_path):
 def test_much_that_is_undefined_allows_no_verdict(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS)
     for seed in (1, 2, 3):  # high on its defined 60%, low on the articles that it leaves out
-        rewrite(
-            folder, cells, f"rouge-2-{seed}",
-            metrics=lambda of: of | {"rouge-1": [None if n % 5 < 2 else 0.9 for n in range(80)]},
-        )  # fmt: skip
+        of_some = {"rouge-1": [None if n % 5 < 2 else 0.9 for n in range(80)]}
+        rewrite(folder, cells, f"rouge-2-{seed}", metrics=lambda of, of_some=of_some: of | of_some)
     results = gather(folder, cells, "beam")
     top = best(results, "rouge-1")
     assert top.best == "rouge-l"
@@ -222,13 +218,9 @@ def test_a_chosen_system_is_compared_with_too(tmp_path):
 def test_a_run_that_ended_as_its_start_is_named(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS)
     assert unchanged(gather(folder, cells, "beam")) == {}
-    start, trained = (
-        folder.scores(next(cell for cell in cells if cell.name == name), "beam") for name in ("start-2", "rouge-2-2")
-    )
-    same = json.loads(start.read_text())
-    same["metrics"]["rouge-1"] = [
-        score + 1e-7 for score in same["metrics"]["rouge-1"]
-    ]  # an encoder rounds by its batch
+    start, trained = (folder.scores(comparisons.named(cells, name), "beam") for name in ("start-2", "rouge-2-2"))
+    same = json.loads(start.read_text())  # but an encoder rounds by its batch
+    same["metrics"]["rouge-1"] = [score + 1e-7 for score in same["metrics"]["rouge-1"]]
     trained.write_text(json.dumps(same))
     assert unchanged(gather(folder, cells, "beam")) == {"rouge-2": [2]}
 

@@ -14,11 +14,10 @@ import comparisons
 import numpy as np
 import pytest
 import yaml
+from comparisons import prepared
 from typer.testing import CliRunner
 
 from rlsum.cli.app import app
-from rlsum.compare.cells import cells_of
-from rlsum.compare.folder import Folder
 from rlsum.compare.results import gather
 from rlsum.compare.running import run
 from rlsum.compare.work import CellFailed, CommandStopped, Work, failure
@@ -35,14 +34,6 @@ class InProcess(Work):
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise CellFailed(str(result.exception))
         assert result.exit_code == 0, result.output
-
-
-def prepared(path, **changes):
-    given = comparisons.comparison(path, **{"seeds": [1], "metrics": [], **changes})
-    folder, cells = Folder(given), cells_of(given)
-    folder.claim()
-    folder.prepare()
-    return folder, cells
 
 
 def test_from_nothing_to_scores_with_the_advantage_of_the_constant_control_measured(tmp_path):

@@ -1,4 +1,3 @@
-import csv
 import gzip
 import json
 import logging
@@ -7,24 +6,20 @@ from pathlib import Path
 
 import datasets
 import pytest
+from rows import table
 
 from rlsum.data.columns import Columns
 from rlsum.data.corpus import Tokens, load_corpus
 from rlsum.errors import RecordError
 from rlsum.readers import CorpusError
 
+pytestmark = pytest.mark.usefixtures("own_module_cache")
 STORIES = [
     {"id": "a", "article": "The cat sat . It slept .", "highlights": "Cat sat .\nIt slept ."},
     {"id": "b", "article": "A dog\u2028barked at noon .", "highlights": "Dog barks ."},
     {"id": "c", "article": "Zürich won 3 - 0 .", "highlights": "Zürich wins .\nBig ."},
     {"id": "d", "article": "Rain fell , then snow .", "highlights": "Rain , snow ."},
 ]
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    datasets.disable_progress_bars()
 
 
 def jsonl(rows) -> bytes:
@@ -34,14 +29,6 @@ def jsonl(rows) -> bytes:
 def write(path: Path, content: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
-    return path
-
-
-def write_csv(path: Path, rows) -> Path:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
     return path
 
 
@@ -62,7 +49,7 @@ def test_jsonl(tmp_path, name):
 
 
 def test_csv_field_longer_than_pythons_default_limit(tmp_path):
-    path = write_csv(tmp_path / "x.csv", [{"id": "a", "article": "w " * 100_000, "highlights": "w ."}])
+    path = table(tmp_path / "x.csv", {"id": "a", "article": "w " * 100_000, "highlights": "w ."})
     assert len(load_corpus(path, how=Tokens(max_source=10**6)).rows[0]["src_tokens"]) == 100_000
 
 
@@ -317,7 +304,7 @@ def test_a_broken_row_in_a_folder_of_files_of_any_name_costs_itself(tmp_path, su
     folder = tmp_path / "corpus"
     broken = jsonl(STORIES[:2]) + b"{half\n" + jsonl(STORIES[2:])
     if suffix == "csv":
-        write_csv(tmp_path / "x.csv", STORIES)
+        table(tmp_path / "x.csv", *STORIES)
         broken = (tmp_path / "x.csv").read_bytes() + b"too,few\n"
     write(folder / f"articles-1.{suffix}", broken)
     corpus = load_corpus(folder)

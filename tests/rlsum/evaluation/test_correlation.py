@@ -94,15 +94,9 @@ def test_weights_are_copies_of_inputs(statistic, level):
     for time, value in zip(times, values, strict=True):
         take = np.repeat(np.arange(len(rows)), time[rows.unit])
         copy = np.concatenate([np.arange(t) for t in time[rows.unit]])  # copies of an input are inputs of their own
-        drawn = correlate(
-            rows.human[take],
-            rows.metric[take],
-            statistic=statistic,
-            level=level,
-            inputs=[f"{unit} {which}" for unit, which in zip(rows.unit[take], copy, strict=True)],
-            systems=rows.system[take],
-            resamples=0,
-        )
+        copies = [f"{unit} {which}" for unit, which in zip(rows.unit[take], copy, strict=True)]
+        options = {"statistic": statistic, "level": level, "inputs": copies, "systems": rows.system[take]}
+        drawn = correlate(rows.human[take], rows.metric[take], resamples=0, **options)
         assert value == pytest.approx(drawn.value, abs=1e-9, nan_ok=True)
 
 
@@ -178,10 +172,8 @@ def test_one_input_has_no_interval():
 
 
 def test_a_system_that_is_often_not_drawn_leaves_no_interval():
-    human, metric = np.arange(40.0), np.arange(40.0)
-    found = correlate(
-        human, metric, statistic="acc-t", level="system", inputs=list(range(40)), systems=["a"] * 39 + ["b"]
-    )
+    human, names = np.arange(40.0), {"inputs": list(range(40)), "systems": ["a"] * 39 + ["b"]}
+    found = correlate(human, human, statistic="acc-t", level="system", **names)
     assert found.value == 1
     assert "undefined in" in found.reason
 

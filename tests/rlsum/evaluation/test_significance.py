@@ -112,13 +112,8 @@ def test_a_clear_difference_is_found_and_a_metric_does_not_differ_from_itself(st
     generator = np.random.default_rng(0)
     quality = np.tile(np.linspace(-1, 1, 6), 100)
     human = quality + generator.normal(size=600)
-    options = {
-        "statistic": statistic,
-        "level": level,
-        "inputs": np.repeat(np.arange(100), 6),
-        "systems": np.tile(np.arange(6), 100),
-        "resamples": 199,
-    }
+    names = {"inputs": np.repeat(np.arange(100), 6), "systems": np.tile(np.arange(6), 100)}
+    options = {"statistic": statistic, "level": level, "resamples": 199, **names}
     good, bad = human + 0.2 * generator.normal(size=600), generator.normal(size=600)
     of = named(statistic)
     swapped = of.influence is None or (not of.normal and level == "system")

@@ -141,6 +141,7 @@ def test_words_and_text_that_are_scores(tmp_path, cell, score):
 
 
 BASE = {"id": "1", "candidate": "x", "reference": "y", "flow": 1}
+FLOW = {"scores": {"x": ("flow",)}}
 
 
 @pytest.mark.parametrize(
@@ -149,42 +150,19 @@ BASE = {"id": "1", "candidate": "x", "reference": "y", "flow": 1}
         ({"a": [{"b": 1}]}, {"candidate": "a.text"}, "no row has 'a.text', the column of candidate="),
         ({"a": [{"b": 1}]}, {"scores": {"x": ("a.c",)}}, "no row has 'a.c', the column of scores="),
         ({}, {"candidate": "sumary"}, "no row has 'sumary', the column of candidate=; the columns are id, candidate"),
-        (
-            {},
-            {
-                "scores": {
-                    "x": (
-                        "flow",
-                        "x",
-                    )
-                }
-            },
-            "no row has 'x', the column of scores=",
-        ),
-        (
-            {"flow": "4,5"},
-            {"scores": {"x": ("flow",)}},
-            "j.jsonl:1: flow='4,5' is not a score; write a number",
-        ),
-        ({"flow": "good"}, {"scores": {"x": ("flow",)}}, "flow='good' is not a score"),
-        ({"flow": {"a": 1}}, {"scores": {"x": ("flow",)}}, "an object: name what is in it, as in flow.a"),
-        ({"flow": [[1], [2]]}, {"scores": {"x": ("flow",)}}, "judge="),
-        ({"flow": [1, 2], "who": ["ann"]}, {"scores": {"x": ("flow",)}, "judge": "who"}, "2 scores of 1 judges"),
-        (
-            {"flow": [1, 2], "who": ["ann", "ann"]},
-            {"scores": {"x": ("flow",)}, "judge": "who"},
-            "two scores of one judge",
-        ),
-        ({"flow": [1, 2], "who": ["ann", None]}, {"scores": {"x": ("flow",)}, "judge": "who"}, "'who' is empty"),
-        ({"flow": float("inf")}, {"scores": {"x": ("flow",)}}, "is not a score"),
+        ({}, {"scores": {"x": ("flow", "x")}}, "no row has 'x', the column of scores="),
+        ({"flow": "4,5"}, FLOW, "j.jsonl:1: flow='4,5' is not a score; write a number"),
+        ({"flow": "good"}, FLOW, "flow='good' is not a score"),
+        ({"flow": {"a": 1}}, FLOW, "an object: name what is in it, as in flow.a"),
+        ({"flow": [[1], [2]]}, FLOW, "judge="),
+        ({"flow": [1, 2], "who": ["ann"]}, {**FLOW, "judge": "who"}, "2 scores of 1 judges"),
+        ({"flow": [1, 2], "who": ["ann", "ann"]}, {**FLOW, "judge": "who"}, "two scores of one judge"),
+        ({"flow": [1, 2], "who": ["ann", None]}, {**FLOW, "judge": "who"}, "'who' is empty"),
+        ({"flow": float("inf")}, FLOW, "is not a score"),
         ({"a": {"s": {"t": "x"}, "u": {"t": "y"}}}, {"candidate": "a.*.t"}, "candidate='a.*.t': .* several texts"),
-        ({"candidate": ["a.", "b."], "flow": [[1], [2]]}, {"scores": {"x": ("flow",)}}, "lists within lists"),
-        (
-            {"candidate": ["of s", "of t"], "flow": [1, 2]},
-            {"scores": {"x": ("flow",)}},
-            "as many scores as 'candidate' has texts in every row; give the text of each system",
-        ),
-        ({"candidate": 3}, {"scores": {"x": ("flow",)}}, "candidate must be text, not 3"),
+        ({"candidate": ["a.", "b."], "flow": [[1], [2]]}, FLOW, "lists within lists"),
+        ({"candidate": ["s", "t"], "flow": [1, 2]}, FLOW, "'candidate' has texts in every row; give the text of each"),
+        ({"candidate": 3}, FLOW, "candidate must be text, not 3"),
     ],
 )
 def test_what_cannot_be_read_names_the_place_and_the_column(tmp_path, row, layout, told):

@@ -12,16 +12,10 @@ from rlsum.judgments.records import Judgment, write_jsonl
 from rlsum.judgments.registry import load
 
 ROW = {
-    "id": "7",
-    "system": "ours",
-    "candidate": "ein Text",
-    "references": ["a text", "one text"],
-    "source": "tekst",
-    "group": "de-en",
-    "scores": {"overall": 0.5, "grammar": None},
-    "raw_scores": {"overall": [0.25, None, 0.75]},
+    "id": "7", "system": "ours", "candidate": "ein Text", "references": ["a text", "one text"], "source": "tekst",
+    "group": "de-en", "scores": {"overall": 0.5, "grammar": None}, "raw_scores": {"overall": [0.25, None, 0.75]},
     "judges": ["ann", "bo", "cy"],
-}
+}  # fmt: skip
 
 
 def read_jsonl(path):
@@ -38,17 +32,8 @@ def written(path, *rows):
 @pytest.mark.parametrize("name", ["judgments.jsonl", "judgments.jsonl.gz"])
 def test_every_field_is_read(tmp_path, name):
     (found,) = read_jsonl(written(tmp_path / name, "\ufeff" + json.dumps(ROW), ""))
-    assert found == Judgment(
-        "7",
-        "ours",
-        "ein Text",
-        ("a text", "one text"),
-        "tekst",
-        "de-en",
-        {"overall": 0.5, "grammar": None},
-        {"overall": (0.25, None, 0.75)},
-        ("ann", "bo", "cy"),
-    )
+    texts, lists = ("7", "ours", "ein Text", ("a text", "one text"), "tekst", "de-en"), ("ann", "bo", "cy")
+    assert found == Judgment(*texts, {"overall": 0.5, "grammar": None}, {"overall": (0.25, None, 0.75)}, lists)
     assert read_jsonl(written(tmp_path / "again.jsonl", found.to_json())) == [found]
 
 
@@ -100,10 +85,8 @@ def test_a_line_that_is_no_judgment(tmp_path, line, told):
 
 def test_one_text_judged_twice_is_an_error_naming_both_lines(tmp_path):
     others = {**ROW, "system": "theirs"}, {**ROW, "group": "fr-en"}
-    with pytest.raises(
-        RecordError,
-        match=r"j\.jsonl:4: id '7' of system 'ours' in group 'de-en' is also at .*j\.jsonl:1, .*another candidate",
-    ):
+    told = r"j\.jsonl:4: id '7' of system 'ours' in group 'de-en' is also at .*j\.jsonl:1, .*another candidate"
+    with pytest.raises(RecordError, match=told):
         read_jsonl(written(tmp_path / "j.jsonl", ROW, *others, {**ROW, "candidate": "another"}))
 
 

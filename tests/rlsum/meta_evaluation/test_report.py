@@ -69,10 +69,8 @@ def test_markdown_and_latex(folder):
 def test_tables_of_the_report(evaluation):
     tables = [block for block in summary(evaluation) if isinstance(block, Table)]
     first, groups = tables[:2]
-    assert [row[0].text for row in first.rows][-2:] == [
-        "judges: one against the others",
-        "judges: Krippendorff's alpha",
-    ]
+    of_judges = ["judges: one against the others", "judges: Krippendorff's alpha"]
+    assert [row[0].text for row in first.rows][-2:] == of_judges
     assert [row[0].text for row in groups.rows] == ["cs-en", "<b>de</b>", "average"]
     pairs = [table for block in report(evaluation) if isinstance(block, Fold) for table in block.blocks]
     assert pairs

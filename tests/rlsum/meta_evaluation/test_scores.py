@@ -79,10 +79,7 @@ def test_labels_lose_what_all_of_a_name_share():
 def test_a_metric_that_reads_sources_says_why_a_text_is_undefined():
     from source_rewards import copied
 
-    judgments = rated()
-    rows = [
-        replace(row, source="right", candidate="" if place == 2 else row.candidate)
-        for place, row in enumerate(judgments.rows)
-    ]
-    table = scored(replace(judgments, rows=tuple(rows)), {"copied": Plain("copied", copied)})
+    judgments = changed(rated(), 2, candidate="")
+    rows = tuple(replace(row, source="right") for row in judgments.rows)
+    table = scored(replace(judgments, rows=rows), {"copied": Plain("copied", copied)})
     assert table.columns["copied"].undefined == {"copied returned NaN": 1}

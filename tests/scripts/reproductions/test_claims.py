@@ -15,11 +15,8 @@ def around(value: float, width: float = 0.01) -> Estimate:
 @pytest.mark.parametrize(
     ("values", "verdict"),
     [
-        ((0.1, 0.2), "holds"),
-        ((0.1, -0.2), "does not hold"),
-        ((0.1, 0.005), "cannot be said"),
-        ((0.005, -0.2), "does not hold"),
-        ((), "cannot be said"),
+        *(((0.1, 0.2), "holds"), ((0.1, -0.2), "does not hold"), ((0.005, -0.2), "does not hold")),
+        *(((0.1, 0.005), "cannot be said"), ((), "cannot be said")),
     ],
 )
 def test_a_finding_holds_where_every_interval_says_so(values: tuple[float, ...], verdict: str) -> None:
@@ -39,9 +36,7 @@ def test_without_an_interval_nothing_can_be_said() -> None:
 
 
 def test_findings_combine() -> None:
-    yes, no, unsure = (
-        within(name, {"x": around(value)}, low=0.0) for name, value in zip("yno", (1, -1, 0), strict=True)
-    )
+    yes, no, unsure = (within(name, {"x": around(value)}, low=0.0) for name, value in (("y", 1), ("n", -1), ("o", 0)))
     assert [each.verdict for each in (yes, no, unsure)] == ["holds", "does not hold", "cannot be said"]
     assert both("all", yes, yes).verdict == "holds"
     assert both("all", yes, unsure).verdict == "cannot be said"
@@ -63,10 +58,8 @@ def test_no_difference_is_found_where_every_interval_holds_0() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
     [
-        (0.3, 0.5, "holds"),
-        (0.1, 0.2, "does not hold"),
-        (0.1, 0.3, "cannot be said"),
-        (np.nan, np.nan, "cannot be said"),
+        *((0.3, 0.5, "holds"), (0.1, 0.2, "does not hold")),
+        *((0.1, 0.3, "cannot be said"), (np.nan, np.nan, "cannot be said")),
     ],
 )
 def test_above_a_bound(low: float, high: float, verdict: str) -> None:

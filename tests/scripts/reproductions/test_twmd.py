@@ -16,6 +16,7 @@ from reproductions.twmd.geometry import WordOccurrences, centred, drawn_pairs
 from reproductions.twmd.metrics import EncoderSetup, Metric
 from reproductions.twmd.pairs import SentencePairs, correlations, measure, pairs_of, scores
 from reproductions.twmd.sinkhorn import column_errors
+from rows import lines
 
 from rlsum.errors import UserError
 from rlsum.judgments.collection import Judgments
@@ -43,17 +44,17 @@ def data(tmp_path: Path) -> Path:
     (folder / "sts").mkdir()
     rows = judged(20, groups=("cs-en", "de-en"))
     for year in (15, 16, 17):
-        lines = [
+        segments = [
             f"20{year}\t{row.group}\t{row.id}\tx\t{row.scores['overall'] + draw.random()}\tquelle\t{row.candidate}\t"
             f"{row.references[0]}\tverbatim\n"
             for row in rows
         ]
-        (folder / "wmt_da" / f"wmt{year}_da_seg.tsv").write_text(WMT_HEAD + "".join(lines))
-    lines = [
+        (folder / "wmt_da" / f"wmt{year}_da_seg.tsv").write_text(WMT_HEAD + "".join(segments))
+    sentences = [
         f"201{2 + place % 2}\tnews\t{place}\t{4 * row.scores['overall']}\t{row.candidate}\t{row.references[0]}\n"
         for place, row in enumerate(rows)
     ]
-    (folder / "sts" / "sts.tsv").write_text(STS_HEAD + "".join(lines))
+    (folder / "sts" / "sts.tsv").write_text(STS_HEAD + "".join(sentences))
     return folder
 
 
@@ -65,9 +66,7 @@ def test_groups_are_scored_apart(setup: EncoderSetup, pairs: SentencePairs) -> N
         np.testing.assert_allclose(found[places], alone, rtol=1e-9)
 
 
-def test_scores_are_remembered_by_metric_and_texts(
-    setup: EncoderSetup, pairs: SentencePairs, tmp_path: Path, monkeypatch
-) -> None:
+def test_scores_are_remembered_by_metric_and_texts(setup, pairs, tmp_path, monkeypatch):
     rewards = [Metric(name, "batch").reward(setup) for name in ("CKA", "SBERT")]
     once = scores(pairs, rewards[:1], cache=tmp_path)
     assert len(list(tmp_path.iterdir())) == 2  # a file a group
@@ -202,17 +201,12 @@ def test_the_properties_are_read_off_the_curves(setup: EncoderSetup) -> None:
 def test_every_study_from_twenty_pairs(data: Path, tiny_encoder: Path, tmp_path: Path, capsys) -> None:
     out = tmp_path / "out"
     published = tmp_path / "published.csv"
-    published.write_text(
-        "table,dataset,encoder,metric,centering,statistic,value_x100\ntable2,WMT17 avg,big,CKA,none,pearson,61.5\n"
-    )
-    files = [
-        f"--sts={data / 'sts/sts.tsv'}",
-        *(f"--wmt{year}={data / f'wmt_da/wmt{year}_da_seg.tsv'}" for year in (15, 16, 17)),
-    ]
-    code = reproduce.main(
-        ["twmd", "all", *files, f"--out={out}", f"--encoder={tiny_encoder}", f"--published={published}", "--beside=big",
-         "--resamples=20", "--epochs=1", f"--data={data}"]
-    )  # fmt: skip
+    header = "table,dataset,encoder,metric,centering,statistic,value_x100"
+    lines(published, header, "table2,WMT17 avg,big,CKA,none,pearson,61.5")
+    files = [f"--wmt{year}={data / f'wmt_da/wmt{year}_da_seg.tsv'}" for year in (15, 16, 17)]
+    options = [f"--out={out}", f"--encoder={tiny_encoder}", f"--data={data}", "--resamples=20", "--epochs=1"]
+    compared = [f"--published={published}", "--beside=big"]
+    code = reproduce.main(["twmd", "all", f"--sts={data / 'sts/sts.tsv'}", *files, *options, *compared])
     said = capsys.readouterr()
     assert code == 0, said.err
     assert "table3: skipped, no " in said.out
@@ -237,20 +231,13 @@ def test_wrong_data_are_told_in_a_line(data: Path, tmp_path: Path, capsys) -> No
 
 def test_rescaling_from_twenty_pairs(data: Path, tiny_encoder: Path, tmp_path: Path, capsys) -> None:
     out = tmp_path / "out"
-    code = reproduce.main(
-        [
-            "rescaling",
-            f"--wmt17={data / 'wmt_da/wmt17_da_seg.tsv'}",
-            f"--out={out}",
-            f"--encoder={tiny_encoder}",
-            "--pairs=50",
-        ]
-    )
+    files = [f"--wmt17={data / 'wmt_da/wmt17_da_seg.tsv'}", f"--out={out}"]
+    code = reproduce.main(["rescaling", *files, f"--encoder={tiny_encoder}", "--pairs=50"])
     said = capsys.readouterr()
     assert code == 0, said.err
     assert "HOLDS: Rescaling does not change correlations" in said.out
-    lines = [line.split(" | ") for line in (out / "rescaling.md").read_text().splitlines() if line.startswith("| ")]
-    rows = {line[0].strip("| "): line[1:] for line in lines}
+    table = [line.split(" | ") for line in (out / "rescaling.md").read_text().splitlines() if line.startswith("| ")]
+    rows = {line[0].strip("| "): line[1:] for line in table}
     for direction in ("precision", "recall", "f1"):
         baseline, before, after = rows[direction][:3]
         assert float(before.split()[0]) == pytest.approx(float(baseline), abs=6e-4)

@@ -1,17 +1,9 @@
-from __future__ import annotations
-
-import json
-
 import pytest
+from rows import jsonl
 
 from rlsum.compare.report.chain import ChainError, Estimate, Link, agreements_of_order, chain, chain_blocks
 from rlsum.pages.pictures.drawing import Picture
 from rlsum.pages.table import Table
-
-
-def write(path, data):
-    path.write_text(json.dumps(data))
-    return path
 
 
 @pytest.fixture
@@ -19,12 +11,11 @@ def files(tmp_path):
     def whole(value):
         return {"average": {"value": value, "low": value - 0.05, "high": value + 0.05}, "groups": {}}
 
+    result = {"statistic": "spearman", "level": "pooled"}
     correlation = {
         "data": "judged",
         "columns": {name: {"signature": f"{name}|version:1"} for name in ("rouge-l", "sms")},
-        "results": [
-            {"statistic": "spearman", "level": "pooled", "correlations": {"rouge-l": whole(0.1), "sms": whole(0.4)}}
-        ],
+        "results": [{**result, "correlations": {"rouge-l": whole(0.1), "sms": whole(0.4)}}],
     }
     systems = [("start", "the start", "start", None), ("none", "no reward", "control", None)]
     systems += [("rouge-l", "ROUGE", "reward", "rouge-l"), ("mine", "Mine", "reward", "mine")]
@@ -38,11 +29,8 @@ def files(tmp_path):
     }
 
     def preference(criterion, pair, share):
-        return {
-            "criterion": criterion,
-            "pair": pair,
-            "ties_half": {"share": share, "low": share - 0.1, "high": share + 0.1},
-        }
+        half = {"share": share, "low": share - 0.1, "high": share + 0.1}
+        return {"criterion": criterion, "pair": pair, "ties_half": half}
 
     study = {
         "title": "Pilot",
@@ -55,11 +43,7 @@ def files(tmp_path):
             preference("overall", ["ROUGE", "no reward"], 0.6),
         ],
     }
-    return (
-        write(tmp_path / "report.json", correlation),
-        [comparison],
-        write(tmp_path / "study.json", study),
-    )
+    return jsonl(tmp_path / "report.json", correlation), [comparison], jsonl(tmp_path / "study.json", study)
 
 
 def test_each_reward_has_its_three_links(files):
@@ -84,7 +68,7 @@ def test_any_file_may_be_missing(files):
 
 def test_wrong_files_say_what_to_give(files, tmp_path):
     _, comparison, study = files
-    other = write(tmp_path / "other.json", comparison)
+    other = jsonl(tmp_path / "other.json", comparison)
     with pytest.raises(ChainError, match="rlsum correlate"):
         chain(study, None, None)
     with pytest.raises(ChainError, match="rlsum compare"):
@@ -106,14 +90,11 @@ def test_blocks(files):
 
 def test_the_order_counts_only_what_intervals_tell_apart():
     def link(name, agreement, preference, width):
-        parts = (Estimate(value, value - width, value + width) for value in (agreement, preference))
-        first, last = parts
+        first, last = (Estimate(value, value - width, value + width) for value in (agreement, preference))
         return Link(name, first, Estimate(), last)
 
     apart = [link("a", 0.1, 0.2, 0.01), link("b", 0.3, 0.4, 0.01), link("c", 0.5, 0.3, 0.01)]
     assert "tell 3 of 3 pairs of rewards apart in both, 2 of them in the same order" in agreements_of_order(apart)[0]
-    blurred = [link("a", 0.1, 0.2, 1), link("b", 0.3, 0.4, 1)]
-    assert (
-        "tell 0 of 1 pairs of rewards apart in both, so the order cannot be compared" in agreements_of_order(blurred)[0]
-    )
+    (blurred,) = agreements_of_order([link("a", 0.1, 0.2, 1), link("b", 0.3, 0.4, 1)])
+    assert "tell 0 of 1 pairs of rewards apart in both, so the order cannot be compared" in blurred
     assert agreements_of_order(apart[:1]) == []

@@ -25,9 +25,8 @@ def rows(values: dict[str, list[float]], kl: float | None = None) -> list[dict[s
     for number in range(count):
         if number and kl is not None:
             found += [{"kind": "train", "step": 10 * number - n, "kl": kl * number + n / 100} for n in (1, 0)]
-        found.append(
-            {"kind": "valid", "step": 10 * number, **{name: column[number] for name, column in values.items()}}
-        )
+        measured = {name: column[number] for name, column in values.items()}
+        found.append({"kind": "valid", "step": 10 * number, **measured})
     return found
 
 
@@ -91,17 +90,11 @@ def results(*systems: System) -> Results:
 
 def test_best_of_n_rows_are_the_frontier():
     ones = np.ones((1, 60))
-    rows = results(
-        system("start", "start", 0.3 * ones, ones),
-        system("four", "choosing", 0.5 * ones, ones),
-        system("two", "choosing", 0.4 * ones, ones),
-        system("mbr", "choosing", 0.9 * ones, ones),
-    )
-    rules = {
-        "four": Choosing(best_of=4, by="length"),
-        "two": Choosing(best_of=2, by="length"),
-        "mbr": Choosing(mbr="m", samples=4),
-    }
+    chosen = (("four", 0.5), ("two", 0.4), ("mbr", 0.9))
+    rows = [system(name, "choosing", score * ones, ones) for name, score in chosen]
+    rows = results(system("start", "start", 0.3 * ones, ones), *rows)
+    best_of = {name: Choosing(best_of=number, by="length") for name, number in (("four", 4), ("two", 2))}
+    rules = {**best_of, "mbr": Choosing(mbr="m", samples=4)}
     (found,) = frontiers(rules, rows).values()
     assert found.kl.tolist() == pytest.approx([np.log(2) - 1 / 2, np.log(4) - 3 / 4])
     assert found.gains["m"].tolist() == pytest.approx([0.1, 0.2])

@@ -11,6 +11,7 @@ import comparisons
 import numpy as np
 import pytest
 from rich.console import Console
+from rows import jsonl
 
 from rlsum.compare.report.findings import findings
 from rlsum.compare.report.page import about, for_people, of_chain, write_report
@@ -86,18 +87,13 @@ def test_a_metric_that_falls_is_in_the_findings_with_the_update_where_it_began(t
     for cell in cells:
         if cell.system == "rouge-2":
             values = np.random.default_rng(cell.seed).normal(0.2, 0.02, 80)
-            comparisons.finish(
-                folder, cell, {name: values - (name == "rouge-l") * 0.1 for name in folder.comparison.specs}
-            )
-            rows = [
-                {"step": n, "kind": "valid", "nll": 2 + n, "reward": n / 10, "rouge-l": 0.3 - n / 20} for n in range(6)
-            ]
-            log = "".join(f"{json.dumps(row)}\n" for row in rows)
-            (tmp_path / "runs" / cell.name / "metrics.jsonl").write_text(log)
+            scores = {name: values - (name == "rouge-l") * 0.1 for name in folder.comparison.specs}
+            comparisons.finish(folder, cell, scores)
+            steps = ({"step": n, "nll": 2 + n, "reward": n / 10, "rouge-l": 0.3 - n / 20} for n in range(6))
+            jsonl(tmp_path / "runs" / cell.name / "metrics.jsonl", *({"kind": "valid", **row} for row in steps))
     write_report(folder, cells)
-    (said,) = [
-        line for line in (tmp_path / "report" / "report.md").read_text().splitlines() if "Training on rouge-2" in line
-    ]
+    lines = (tmp_path / "report" / "report.md").read_text().splitlines()
+    (said,) = [line for line in lines if "Training on rouge-2" in line]
     assert "Below the start: rouge-l (-" in said
     assert "in validation from update 1 on" in said
 
@@ -117,16 +113,13 @@ def test_the_chain_is_shown_where_its_files_are_given(tmp_path):
     assert of_chain(without, results) == []
 
 
-def test_a_study_with_people_begins_with_the_best_and_its_control(reported):
+def test_a_study_with_people_begins_with_the_best_where_it_is_shown_and_its_control(reported, tmp_path):
     folder, cells, _ = reported
-    command = for_people(folder, cells, gather(folder, cells, "beam"))[-1].lines[0]
+    first, *_, last = for_people(folder, cells, gather(folder, cells, "beam"))
     outputs = folder.path / "outputs"
-    assert command.startswith(f"rlsum human-eval build {outputs}/rouge-l-1.beam.jsonl {outputs}/none-1.beam.jsonl -o")
-
-
-def test_the_system_of_a_study_is_the_best_only_where_it_is_shown(reported, tmp_path):
-    folder, cells, _ = reported
-    assert "best of the trained models by rouge" in for_people(folder, cells, gather(folder, cells, "beam"))[0].text
+    command = f"rlsum human-eval build {outputs}/rouge-l-1.beam.jsonl {outputs}/none-1.beam.jsonl -o"
+    assert last.lines[0].startswith(command)
+    assert "best of the trained models by rouge" in first.text
     folder, cells = comparisons.finished(tmp_path, {"rouge-2": 0.005})
     assert "the highest mean by rouge-l, and" in for_people(folder, cells, gather(folder, cells, "beam"))[0].text
 
@@ -161,11 +154,8 @@ def test_what_is_said_is_what_the_tests_say(reported):
 
 def test_the_highest_mean_is_said_to_differ_from_what_it_differs_from(tmp_path):
     gains = {"rouge-l": 0.2, "rouge-2": 0.2, "lead-3": -0.1, "oracle": -0.1}
-    (said,) = [
-        line
-        for line in findings(gather(*comparisons.finished(tmp_path, gains, controls=["none", "shuffled"]), "beam"))
-        if line.startswith("By ")
-    ]
+    results = gather(*comparisons.finished(tmp_path, gains, controls=["none", "shuffled"]), "beam")
+    (said,) = [line for line in findings(results) if line.startswith("By ")]
     assert "has the highest mean; tested with all pairs, it is not shown to differ from rouge-" in said
     assert said.endswith("; it differs from start, continued likelihood and rouge-l (shuffled).")
 
@@ -178,26 +168,18 @@ def test_one_seed_says_what_this_run_scored_and_no_more(tmp_path):
     assert "another seed may not" in said
     assert "has the highest mean of the trained models in one seed; another may give another order" in said
     assert not [word for word in ("helped", "the best", "p <", "p =") if word in said]
-    assert not any(
-        cell.mark for table in (cross_table(results), verdict_table(results)) for row in table.rows for cell in row
-    )
+    rows = [*cross_table(results).rows, *verdict_table(results).rows]
+    assert not any(cell.mark for row in rows for cell in row)
 
 
 def test_the_sentence_quotes_the_test_that_decides(tmp_path):
     folder, cells = comparisons.finished(tmp_path, {"rouge-l": 0.2, "none": -0.2})
     for cell in cells:  # as good as the start, far better than the control
         if cell.system == "rouge-l":
-            start = json.loads(
-                folder.scores(next(each for each in cells if each.name == f"start-{cell.seed}"), "beam").read_text()
-            )
-            comparisons.finish(
-                folder,
-                cell,
-                {
-                    name: np.array(values) + np.random.default_rng(cell.seed).normal(0, 0.05, 80)
-                    for name, values in start["metrics"].items()
-                },
-            )
+            start = json.loads(folder.scores(comparisons.named(cells, f"start-{cell.seed}"), "beam").read_text())
+            noise = np.random.default_rng(cell.seed).normal(0, 0.05, 80)
+            scores = {name: np.array(values) + noise for name, values in start["metrics"].items()}
+            comparisons.finish(folder, cell, scores)
     (said,) = [line for line in findings(gather(folder, cells, "beam")) if "Training on rouge-l" in line]
     assert "is not shown to help" in said
     assert " on rouge-l over start (p = " in said
@@ -216,9 +198,8 @@ def test_rows_on_other_seeds_are_not_compared(tmp_path):
         if cell.seed == 3:
             path = folder.scores(cell, "beam")
             content = json.loads(path.read_text())
-            content["metrics"] = {
-                name: [value - 0.3 for value in values] for name, values in content["metrics"].items()
-            }
+            metrics = content["metrics"].items()
+            content["metrics"] = {name: [value - 0.3 for value in values] for name, values in metrics}
             path.write_text(json.dumps(content))
             if cell.system == "rouge-l":
                 path.unlink()

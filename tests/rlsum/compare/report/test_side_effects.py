@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -18,9 +20,7 @@ def system(name: str, kind: str, scores: dict[str, np.ndarray], lengths: np.ndar
 def results(*systems: System, seeds: int = 3) -> Results:
     ids = tuple(map(str, range(ARTICLES)))
     found = Results("beam", tuple(range(1, seeds + 1)), ids, {each.name: each for each in systems}, {})
-    return Results(
-        **{**vars(found), "against": {"start": contrasts(found, "start")} if "start" in found.systems else {}}
-    )
+    return replace(found, against={"start": contrasts(found, "start")} if "start" in found.systems else {})
 
 
 def noise(seed: int, mean: float, seeds: int = 3) -> np.ndarray:
@@ -106,6 +106,5 @@ def test_a_fall_that_the_correction_hides_is_named_as_not_shown():
     found = results(start, system("a", "reward", own, lengths(12)))
     (test,) = [test for test in found.against["start"] if test.metric == "b"]
     assert test.difference.p < 0.05 < test.difference.p_holm
-    assert f"fall, {100 * test.difference.mean:+.2f} on b over the start, is not shown" in side_effects(
-        found, found.trained[0]
-    )
+    said = side_effects(found, found.trained[0])
+    assert f"fall, {100 * test.difference.mean:+.2f} on b over the start, is not shown" in said

@@ -23,11 +23,10 @@ def read(tmp_path, texts, **changes):
     folder, cells = comparisons.finished(tmp_path, {"rouge-l": 0.2}, articles=40, **changes)
     for cell in cells:
         if cell.kind != "outputs":
-            outputs = [
-                Output(f"test-{number}", f"article {number} {ordinary(number)}", (ordinary(number),), text, cell.title)
-                for number in range(40)
-                for text in [texts(cell, number)]
-            ]
+            outputs = (
+                Output(f"test-{n}", f"article {n} {ordinary(n)}", (ordinary(n),), texts(cell, n), cell.title)
+                for n in range(40)
+            )
             write_outputs(folder.outputs(cell)["beam"], outputs)
     results = gather(folder, cells, "beam")
     return read_texts(folder, cells, results), results, folder, cells
@@ -46,9 +45,8 @@ def test_a_system_that_writes_no_text_is_named_first_and_others_are_not(tmp_path
 
     found, results, _, _ = read(tmp_path, texts)
     said = list(findings(results, texts=found))
-    assert said[0].startswith(
-        "Read the summaries before the scores: of rouge-l 100% have more than a mark for every two"
-    )
+    told = "Read the summaries before the scores: of rouge-l 100% have more than a mark for every two"
+    assert said[0].startswith(told)
     assert not any("All systems write texts" in line for line in said)
 
 

@@ -19,12 +19,8 @@ def row(name, system, overall="[1, 0]", text='A "text.', hter="0.25"):
 
 
 ROWS = [
-    row("1", "ml"),
-    row("1", "reference", text="The reference."),
-    row("2", "ml", "[]", hter=""),
-    row("3", "ml;ml+rl", "[-1, -1]"),
-    row("3", "seq2seq", "[0, 0, 0, 1, 1]"),
-    row("3", "seq2seq", "[1, 1]"),
+    *(row("1", "ml"), row("1", "reference", text="The reference."), row("2", "ml", "[]", hter="")),
+    *(row("3", "ml;ml+rl", "[-1, -1]"), row("3", "seq2seq", "[0, 0, 0, 1, 1]"), row("3", "seq2seq", "[1, 1]")),
 ]
 
 
@@ -67,12 +63,9 @@ def test_faults_name_the_line(tmp_path):
 @pytest.fixture
 def bundles(tmp_path):
     """The authors' layout: judgments, texts in an archive, articles."""
-    texts = {("1", "ml;ml+rl"): "A text.", ("1", "reference"): "The reference."}
-    lines = [
-        json.dumps({"input": {"contents": {"id": name, "system": system, "text": text}}})
-        for (name, system), text in texts.items()
-    ]
-    content = "\n".join(lines).encode()
+    texts = (("ml;ml+rl", "A text."), ("reference", "The reference."))
+    lines = ({"input": {"contents": {"id": "1", "system": system, "text": text}}} for system, text in texts)
+    content = "\n".join(map(json.dumps, lines)).encode()
     with tarfile.open(tmp_path / "data.tar.gz", "w:gz") as bundle:
         about = tarfile.TarInfo("./lqual.jsonl")
         about.size = len(content)

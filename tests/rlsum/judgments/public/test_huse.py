@@ -13,11 +13,8 @@ def line(kind="SUM", context="c one", output="o", judgments=(6, 1), workers=(0, 
 
 
 LINES = [
-    line(output="machine"),
-    line(context="c two"),
-    line("HUMAN_SUM", output="person", judgments=(5, 5)),
-    line(output="machine again"),
-    line("HUMAN_SUM", output="person again"),
+    *(line(output="machine"), line(context="c two"), line("HUMAN_SUM", output="person", judgments=(5, 5))),
+    *(line(output="machine again"), line("HUMAN_SUM", output="person again")),
 ]
 
 

@@ -7,16 +7,9 @@ from rlsum.judgments.public.pairwise import zhang2023
 
 
 def vote(judge, overall, informative="Equally Good", article="a1", writer="w1", text="By a person."):
-    return {
-        "article_id": article,
-        "writer_id": writer,
-        "evaluator_id": judge,
-        "article_text": "The article.",
-        "writer_summary": text,
-        "some-model_summary": "By a model.",
-        "overall_writer_better": overall,
-        "informative_writer_better": informative,
-    }
+    names = {"article_id": article, "writer_id": writer, "evaluator_id": judge}
+    texts = {"article_text": "The article.", "writer_summary": text, "some-model_summary": "By a model."}
+    return {**names, **texts, "overall_writer_better": overall, "informative_writer_better": informative}
 
 
 def written(tmp_path, content):

@@ -1,8 +1,8 @@
-import json
 import pickle
 
 import numpy as np
 import pytest
+from rows import jsonl
 
 from rlsum.errors import RecordError
 from rlsum.judgments.public.realsumm import realsumm
@@ -20,20 +20,13 @@ def article(number):
         name: {"summary_raw": texts[number], "summary": None, "litepyramid_recall": number / 2, "orig_metrics": {}}
         for name, texts in SYSTEMS.items()
     }
-    return {
-        "doc_id": number,
-        "src": "the source",
-        "reference": "one. two.",
-        "reference_raw": REFERENCE,
-        "systems": systems,
-    }
+    texts = {"src": "the source", "reference": "one. two.", "reference_raw": REFERENCE}
+    return {"doc_id": number, **texts, "systems": systems}
 
 
 @pytest.fixture
 def lines(tmp_path):
-    path = tmp_path / "realsumm.jsonl"
-    path.write_text("\n".join(json.dumps(article(number)) for number in (0, 1)))
-    return path
+    return jsonl(tmp_path / "realsumm.jsonl", *map(article, (0, 1)))
 
 
 @pytest.fixture
@@ -68,9 +61,8 @@ def test_articles(lines):
     assert by_key["0", "abs/bart_out"].candidate == "a b\nc"
     assert by_key["0", "abs/bottom_up_out"].candidate == "plain text"
     assert by_key["1", "abs/bottom_up_out"].candidate == "e <b>"
-    assert by_key["1", "abs/bart_out"].scores == {"overall": 0.5}
-    assert by_key["1", "abs/bart_out"].references == ("one .\ntwo .",)
-    assert by_key["1", "abs/bart_out"].source == "the source"
+    bart = by_key["1", "abs/bart_out"]
+    assert (bart.scores, bart.references, bart.source) == ({"overall": 0.5}, ("one .\ntwo .",), "the source")
     assert len(realsumm(lines, duplicate_systems=True).rows) == 6
 
 
@@ -99,6 +91,6 @@ def test_what_is_no_article_is_told(tmp_path, lines):
         realsumm(tmp_path)
     broken = article(0)
     del broken["systems"]["abs/bart_out"]["summary_raw"]
-    lines.write_text(json.dumps(article(1)) + "\n" + json.dumps(broken))
+    jsonl(lines, article(1), broken)
     with pytest.raises(RecordError, match=r":2: not an article of REALSumm \(KeyError: 'summary_raw'\)"):
         realsumm(lines)

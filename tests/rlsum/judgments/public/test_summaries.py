@@ -1,7 +1,5 @@
 """SummEval, FRANK, RoSE and TL;DR: tiny files in the layouts that are published."""
 
-from __future__ import annotations
-
 import gzip
 import json
 
@@ -28,12 +26,8 @@ def test_summeval_is_recognised_and_read(tmp_path):
     found = load(path)
     first, second = found.rows
     assert found.notes[0] == "recognised as summeval"
-    assert (first.id, first.system, first.candidate, second.candidate) == (
-        "cnn-1",
-        "M1",
-        "A storm hit the town.",
-        "Rain.",
-    )
+    assert (first.id, first.system) == ("cnn-1", "M1")
+    assert (first.candidate, second.candidate) == ("A storm hit the town.", "Rain.")
     assert first.scores == {"coherence": 3, "consistency": 3, "fluency": 3, "relevance": 3, "overall": 3}
     assert first.raw_scores["overall"] == (3.5, 3, 2.5)
     assert load(f"summeval(judges=turker, references=1):{path}").rows[0].scores["coherence"] == 4
@@ -43,15 +37,13 @@ def test_summeval_is_recognised_and_read(tmp_path):
 
 
 def frank_folder(tmp_path):
-    texts = [
-        {"hash": name, "model_name": "bart", "article": "Long.", "summary": f"Short {name}.", "reference": "A line."}
-        for name in "ab"
-    ]
+    row = {"model_name": "bart", "article": "Long.", "reference": "A line."}
+    texts = [{**row, "hash": name, "summary": f"Short {name}."} for name in "ab"]
+    row = {"model_name": "bart", "dataset": "cnndm", "RelE": 1.0}
     marks = [
-        {"hash": name, "model_name": "bart", "dataset": "cnndm", "Factuality": value, "RelE": 1.0, "Flip_RelE": value,
-         "split": split}
+        {**row, "hash": name, "Factuality": value, "Flip_RelE": value, "split": split}
         for name, value, split in (("a", 0.5, "valid"), ("b", 1.0, "test"), ("c", 1.0, "test"))
-    ]  # fmt: skip
+    ]
     (tmp_path / "benchmark_data.json").write_text(json.dumps(texts, indent=1))
     (tmp_path / "human_annotations.json").write_text(json.dumps(marks, indent=1))
     return tmp_path
@@ -74,16 +66,10 @@ def test_frank_joins_its_two_files(tmp_path):
 
 
 def test_rose_has_a_judgment_for_each_system(tmp_path):
-    row = {
-        "source": "Long.",
-        "reference": "A line.",
-        "reference_acus": ["A line is."],
-        "count_id": 0,
-        "example_id": "x",
-    }
-    row["annotations"] = {
-        name: {"acu_labels": [1], "acu": acu, "normalized_acu": acu / 2} for name, acu in (("bart", 1.0), ("brio", 0.0))
-    }
+    row = {"source": "Long.", "reference": "A line.", "count_id": 0, "example_id": "x"}
+    row["reference_acus"] = ["A line is."]
+    marks = {"bart": 1.0, "brio": 0.0}.items()
+    row["annotations"] = {name: {"acu_labels": [1], "acu": acu, "normalized_acu": acu / 2} for name, acu in marks}
     row["system_outputs"] = {"bart": "A line.", "brio": "Another."}
     found = load(jsonl(tmp_path / "cnndm_test.jsonl", row))
     assert [(each.system, each.candidate) for each in found.rows] == [("bart", "A line."), ("brio", "Another.")]
@@ -121,11 +107,8 @@ def test_choices_become_shares_whichever_text_came_first(tmp_path):
 
 def test_a_public_file_is_correlated_as_it_is(tmp_path):
     texts = ["A storm came.", "A storm hit.", "Rain.", "Sun and rain came."]
-    marks = [rated(5), rated(4), rated(1), rated(2)]
-    rows = [
-        summary("M1", text=text, id=str(number), expert_annotations=[mark])
-        for number, (text, mark) in enumerate(zip(texts, marks, strict=True))
-    ]
+    rated_texts = enumerate(zip(texts, map(rated, (5, 4, 1, 2)), strict=True))
+    rows = [summary("M1", text=text, id=str(n), expert_annotations=[mark]) for n, (text, mark) in rated_texts]
     path = jsonl(tmp_path / "model_annotations.aligned.jsonl", *rows)
     found = api.correlate(path, "rouge-1", score="coherence", statistics=["spearman"], resamples=20)
     assert len(found.table) == 4

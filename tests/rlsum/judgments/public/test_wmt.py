@@ -40,12 +40,8 @@ def test_options(table):
     assert len(wmt_da(table, pairs="de-en, cs-en").rows) == 3
     assert [each.group for each in wmt_da(table, pairs="de-en").rows] == ["de-en"]
     assert wmt_da(table, pairs="all", years="2016").left_out == {"of other years than 2016": 3}
-    assert [each.system for each in wmt_da(table, joint="split").rows] == [
-        "online-A.0",
-        "PJATK.1",
-        "ours.2",
-        "online-A.0",
-    ]
+    split = wmt_da(table, joint="split").rows
+    assert [each.system for each in split] == ["online-A.0", "PJATK.1", "ours.2", "online-A.0"]
 
 
 @pytest.mark.parametrize(
@@ -55,10 +51,7 @@ def test_options(table):
         ([HEADER, SEGMENTS[0], SEGMENTS[0] + "\tmore"], "wmt.tsv:3: 10 cells for 9 columns"),
         ([HEADER, SEGMENTS[0].replace("-0.5", "nan")], "wmt.tsv:2: human is empty"),
         ([HEADER, SEGMENTS[0].replace("-0.5", "x")], "wmt.tsv:2: human='x' is not a finite number"),
-        (
-            [HEADER, SEGMENTS[0], SEGMENTS[0]],
-            "id '2017/cs-en/33' of system 'online-A.0' in group 'cs-en' is also at row 1;",
-        ),
+        ([HEADER, *SEGMENTS[:1] * 2], "id '2017/cs-en/33' of system 'online-A.0' in group 'cs-en' is also at row 1;"),
         ([], "wmt.tsv: no column year"),
     ],
 )
@@ -100,10 +93,9 @@ def test_the_files_of_2015_and_2016(tmp_path, prefix):
 def package(tmp_path):
     """Outputs and references as a metrics task packs them, for two years."""
     for year in ("2017", "2018"):
-        written(
-            tmp_path / "system-outputs" / f"newstest{year}" / "cs-en" / f"newstest{year}.ours.1.cs-en", "one", "two"
-        )
-        written(tmp_path / "system-outputs" / f"newstest{year}" / "cs-en" / f"newstest{year}.theirs.2.cs-en", "1", "2")
+        outputs = tmp_path / "system-outputs" / f"newstest{year}" / "cs-en"
+        written(outputs / f"newstest{year}.ours.1.cs-en", "one", "two")
+        written(outputs / f"newstest{year}.theirs.2.cs-en", "1", "2")
         written(tmp_path / "references" / f"newstest{year}-csen-ref.en", "r1", "r2")
     written(tmp_path / "sources" / "newstest2017-csen-src.cs", "s1", "s2")
     return tmp_path
@@ -123,10 +115,7 @@ def test_the_scores_of_2017(package):
         "2017/cs-en/2", "ours.1+theirs.2", "two", ("r2",), "s2"
     )  # fmt: skip
     assert row.scores == {"overall": -0.25}
-    assert found.left_out == {
-        "of cs-en, without a text in the folder": 1,
-        "of en-zh, without a text in the folder": 1,
-    }
+    assert found.left_out == {f"of {pair}, without a text in the folder": 1 for pair in ("cs-en", "en-zh")}
     written(scores, lines[0], "cs-en newstest2017 ours.1 3 1")
     with pytest.raises(RecordError, match=r"no line 3; scores and texts belong to different tasks"):
         wmt_da(package)

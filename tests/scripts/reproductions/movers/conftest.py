@@ -11,14 +11,14 @@ import pytest
 from encoders import WORDS
 from reproductions.movers.correlations import Measured, correlated
 from reproductions.movers.metrics import LENGTH
+from rows import lines as written
 
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
 from rlsum.meta_evaluation.scores import Column, ScoreTable
 
-SUMMARY_COLUMNS = (
-    "id system n_judges overall grammar redundancy hter overall_raw grammar_raw redundancy_raw reference text"
-)
+SCORES = "overall grammar redundancy"
+SUMMARY_COLUMNS = f"id system n_judges {SCORES} hter {SCORES.replace(' ', '_raw ')}_raw reference text"
 ESSAY_COLUMNS = "essay_id rater1 rater2 domain1_score essay"
 SYSTEMS = ("pointer", "seq2seq", "ml")
 
@@ -40,15 +40,9 @@ def measured_from(human: Sequence[float], columns: Mapping[str, Sequence[float]]
         label: Column(np.asarray(scores, dtype=np.float64), label, "length" if label == LENGTH else "metric")
         for label, scores in columns.items()
     }
-    table = ScoreTable(
-        name,
-        "overall",
-        np.asarray(human, dtype=np.float64),
-        tuple(("", row.id) for row in rows),
-        tuple(row.system for row in rows),
-        ("",) * len(rows),
-        made,
-    )
+    inputs, systems = tuple(("", row.id) for row in rows), tuple(row.system for row in rows)
+    scores = np.asarray(human, dtype=np.float64)
+    table = ScoreTable(name, "overall", scores, inputs, systems, ("",) * len(rows), made)
     return correlated(Judgments(name, rows), table, 200, 0)
 
 
@@ -72,14 +66,14 @@ def human_data(tmp_path: Path) -> Path:
             lines.append(_summary(str(article), system, judges, reference, text))
     lines.append(_summary("12", "ml", [1], "red cat.", "red dog."))
     lines.append(_summary("12", "reference", [1, 1], "red cat.", "red cat."))
-    _write(folder / "chaganty2018_cnndm" / "cnndm_lqual.tsv", lines)
+    written(folder / "chaganty2018_cnndm" / "cnndm_lqual.tsv", *lines)
     essays = [ESSAY_COLUMNS.replace(" ", "\t")]
     for place in range(30):
         score = place % 4
         text = sentences(draw, 5 + score, WORDS[: 6 + 2 * score])
         essays.append(f"{100 + place}\t{score}\t{score}\t{score}\t{text}")
     essays.append(f"200\t3\t3\t3\t{sentences(draw, 2)}")
-    _write(folder / "asap_aes_set3" / "asap_aes_set3.tsv", essays)
+    written(folder / "asap_aes_set3" / "asap_aes_set3.tsv", *essays)
     return folder
 
 
@@ -89,16 +83,9 @@ def vectors(tmp_path: Path) -> Path:
     draw = np.random.default_rng(0)
     lines = [f"{len(WORDS) - 1} 4"]
     lines += [f"{word} {' '.join(f'{value:.4f}' for value in draw.normal(size=4))}" for word in WORDS[:-1]]
-    path = tmp_path / "vectors.txt"
-    _write(path, lines)
-    return path
+    return written(tmp_path / "vectors.txt", *lines)
 
 
 def _summary(article: str, system: str, judges: list[int], reference: str, text: str) -> str:
     mean = sum(judges) / len(judges)
     return f"{article}\t{system}\t{len(judges)}\t{mean}\t0\t0\t0.1\t{judges}\t[0]\t[0]\t{reference}\t{text}"
-
-
-def _write(path: Path, lines: list[str]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")

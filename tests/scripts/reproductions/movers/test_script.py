@@ -9,15 +9,10 @@ from reproductions.movers.command import STUDIES
 
 @pytest.fixture
 def arguments(human_data: Path, vectors: Path, tiny_encoder: Path, tmp_path: Path) -> list[str]:
-    return [
-        f"--summaries={human_data / 'chaganty2018_cnndm' / 'cnndm_lqual.tsv'}",
-        f"--essays={human_data / 'asap_aes_set3' / 'asap_aes_set3.tsv'}",
-        f"--vectors={vectors}",
-        f"--encoder={tiny_encoder}",
-        f"--out={tmp_path / 'out'}",
-        "--resamples=20",
-        "--references=3",
-    ]
+    summaries, essays = "chaganty2018_cnndm/cnndm_lqual.tsv", "asap_aes_set3/asap_aes_set3.tsv"
+    texts = [f"--summaries={human_data / summaries}", f"--essays={human_data / essays}"]
+    options = [f"--vectors={vectors}", f"--encoder={tiny_encoder}", f"--out={tmp_path / 'out'}"]
+    return [*texts, *options, "--resamples=20", "--references=3"]
 
 
 def metrics(path: Path) -> list[str]:
@@ -76,9 +71,7 @@ def test_what_is_not_there_is_skipped(arguments: list[str], tmp_path: Path, caps
         ("--references=99", "7 best-scored essays"),
     ],
 )
-def test_wrong_arguments_are_told_before_anything_is_scored(
-    arguments: list[str], capsys, monkeypatch, given: str, told: str
-) -> None:
+def test_wrong_arguments_are_told_before_anything_is_scored(arguments, capsys, monkeypatch, given, told):
     monkeypatch.setattr("reproductions.movers.correlations.scored", lambda *_, **__: pytest.fail("scored"))
     assert reproduce.main(["movers", "table2", "references", *arguments, given]) == 1
     said = capsys.readouterr()

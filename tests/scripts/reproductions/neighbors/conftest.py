@@ -1,13 +1,11 @@
 """Small judged texts, and files of them in the published layouts."""
 
-from __future__ import annotations
-
-import json
 import random
 
 import numpy as np
 import pytest
 from reproductions.neighbors.tasks import JudgedTexts
+from rows import jsonl, lines
 
 SUBJECTS = ("old dogs", "red foxes", "small cats", "mayors", "my sisters", "tall men")
 VERBS = ("run over", "look at", "walk through", "jump across", "wait for")
@@ -42,26 +40,15 @@ def public_data(tmp_path):
 
 
 def _write_huse(folder):
-    folder.mkdir(parents=True)
-    votes = make_judged("huse", 40, judges=5)
-    lines = [
-        {
-            "hit": place // 20,
-            "item": place,
-            "type": ("SUM", "HUMAN_SUM")[place % 2],
-            "context": f"source {place // 2}",
-            "output": text,
-            "judgments": [round(float(1 + 5 * vote)) for vote in votes.judgments[place]],
-            "workers": list(range(5)),
-        }
-        for place, text in enumerate(votes.texts)
-    ]
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    (folder / "huse_summarization.jsonl").write_text(text, encoding="utf-8")
+    votes, rows = make_judged("huse", 40, judges=5), []
+    for place, text in enumerate(votes.texts):
+        kind = {"hit": place // 20, "item": place, "type": ("SUM", "HUMAN_SUM")[place % 2]}
+        given = [round(float(1 + 5 * vote)) for vote in votes.judgments[place]]
+        rows.append({**kind, "context": f"source {place // 2}", "output": text, "judgments": given})
+    jsonl(folder / "huse_summarization.jsonl", *({**row, "workers": list(range(5))} for row in rows))
 
 
 def _write_essays(folder):
-    folder.mkdir(parents=True)
     generator = random.Random(1)
     train, test = ["Id\tEssaySet\tScore1\tScore2\tEssayText"], ["Id\tEssaySet\tScore\tUsage\tEssayText"]
     for number in range(10 * 25):
@@ -70,8 +57,8 @@ def _write_essays(folder):
         train.append(f"{number}\t{topic}\t{score}\t{score}\t{_essay(generator, score)}")
         if topic == 3:
             test.append(f"{1000 + number}\t3\t{score}\tPublicTest\t{_essay(generator, score)}")
-    (folder / "asap_sas_train.tsv").write_text("\n".join(train) + "\n", encoding="utf-8")
-    (folder / "asap_sas_public_leaderboard.tsv").write_text("\n".join(test) + "\n", encoding="utf-8")
+    lines(folder / "asap_sas_train.tsv", *train)
+    lines(folder / "asap_sas_public_leaderboard.tsv", *test)
 
 
 def _essay(generator, score):

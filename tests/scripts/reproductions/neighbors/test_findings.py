@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reproductions.neighbors import data
@@ -85,14 +83,8 @@ def test_examples_of_another_task(judged_texts):
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (0.1234, ".123"),
-        (-0.5, "-.500"),
-        (0.0123, ".0123"),
-        (0.0999, ".100"),
-        (0.0, ".000"),
-        (-0.00004, ".000"),
-        (0.99996, "1.000"),
-        (-12.3456, "-12.346"),
+        *((0.1234, ".123"), (-0.5, "-.500"), (0.0123, ".0123"), (0.0999, ".100")),
+        *((0.0, ".000"), (-0.00004, ".000"), (0.99996, "1.000"), (-12.3456, "-12.346")),
     ],
 )
 def test_numbers_have_three_places_and_no_zero_before_the_point(value, shown):

@@ -1,17 +1,9 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reproductions.neighbors.kernels import similarities
-from reproductions.neighbors.predictions import (
-    Thresholds,
-    bootstrap_mean,
-    mean_score,
-    predict,
-    quality,
-)
+from reproductions.neighbors.predictions import Thresholds, bootstrap_mean, mean_score, predict, quality
 from reproductions.neighbors.tasks import JudgedTexts, NeighborTask
 
 import rewards
