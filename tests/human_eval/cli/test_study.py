@@ -91,6 +91,13 @@ def test_fewer_articles_than_usual_are_all_judged(ran, files, tmp_path):
     assert len({secret.pair for secret in read_key(tmp_path / "study").tasks.values() if secret.kind == "pair"}) == 1
 
 
+def test_a_study_in_which_nothing_can_be_significant_is_said_before_the_judging(rlsum, files, tmp_path):
+    out = " ".join(rlsum("human-eval", "build", *files[:2], "--items", "6", "-o", tmp_path / "study")[1].split())
+    assert "6 articles: no difference can be significant at 0.05 after Holm's correction over 4 tests" in out
+    assert "give 8 articles or more, or fewer criteria" in out
+    assert "the verdict will be about these judges alone" in out
+
+
 def test_a_summary_that_names_a_system_is_pointed_out(rlsum, tmp_path):
     rows = outputs(5, 2)
     rows[0] = rows[0].__class__(**{**rows[0].__dict__, "candidate": f"As {NAMES[0].upper()} , I say : it fell ."})

@@ -179,6 +179,13 @@ def test_the_owner_reads_what_to_do_with_every_submission_and_why(panel):
         assert text in page
 
 
+def test_the_owner_reads_who_answered_fewer_checks_than_the_rule_needs(app_of):
+    study, key = secret_study()
+    app = app_of(study, key=key, settings=AnalysisSettings(rules=ExclusionRules(min_checks=3)))
+    judge(app, come(app))
+    assert admin_rows(app)[f"guest:{PID}"]["why"] == "5 saved; only 2 checks"
+
+
 def test_who_fails_the_checks_is_stopped_and_another_judges_the_whole_booklet(panel):
     anna = panel.visit("judge", "anna")
     judge(panel, anna, careless=True)

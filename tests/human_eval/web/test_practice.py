@@ -32,7 +32,7 @@ BACK = "https://example.org/back"
 
 @pytest.fixture
 def app(app_of):
-    return app_of(make_study(training=TRAINING), return_url=BACK)
+    return app_of(make_study(training=TRAINING), return_url="https://panel.test/elsewhere", not_qualified_url=BACK)
 
 
 def practise(browser, given):
