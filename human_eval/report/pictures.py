@@ -29,7 +29,7 @@ def preferences_picture(analysis: Analysis) -> Picture:
         for y, outcome in enumerate(outcomes):
             half, sides = outcome.half, [short_name(system, 20) for system in outcome.pair]
             colour = COLOURS[6] if outcome.preferred(alpha) is None else COLOURS[0 if half.share > 0.5 else 1]
-            low, high = outcome.these.low, outcome.these.high
+            low, high = outcome.answer.low, outcome.answer.high
             if not math.isnan(low):
                 axes.plot([100 * low, 100 * high], [y, y], color=colour, linewidth=2.5)
             axes.plot(100 * half.share, y, "o", color=colour, markersize=7)
@@ -45,8 +45,9 @@ def preferences_picture(analysis: Analysis) -> Picture:
     return drawn(
         "preferences",
         "Preferences",
-        "Share of the system on the right among these judges, with simultaneous intervals. Blue: the right one is "
-        "preferred; orange: the left one; grey: no difference detected.",
+        "Share of the system on the right among these judges. The interval is simultaneous, and of judges like these, "
+        "or of these alone if they are too few. Blue: the right one is preferred; orange: the left one; grey: no "
+        "difference detected.",
         (3.8, 0.9 + 0.55 * max(1, len(outcomes))),
         draw,
     )

@@ -43,7 +43,9 @@ NEWS = [block.splitlines() for block in (Path(__file__).parent / "news.txt").rea
 ARTICLE, RIGHT = " ".join(NEWS[0][1:]), NEWS[0][0]
 WRONG = "Three people were hurt in a storm in Leeds, the fire service said. The ferry ferry does not sail."
 MARKS = (("Not in the article", 0, 3), ("Wrong person", 8, 8), ("Not good English", 14, 15))  # first and last word
-PAIR = PracticeTask(ARTICLE, RIGHT, WRONG, {"overall": ("left",), "focus": ("left", "none")}, "Nobody was hurt.")
+PAIR = PracticeTask(
+    ARTICLE, RIGHT, WRONG, {"overall": ("left",), "focus": ("left", "none")}, "The article says that nobody was hurt."
+)
 ERRORS = PracticeTask(ARTICLE, RIGHT, WRONG, {"errors": ("B:0-22:hallucinated",)})
 KINDS = {  # picture -> wording and systems
     "likert": (replace(RATED, criteria=RATED.criteria[2:]), 3),
@@ -67,8 +69,7 @@ def main() -> None:
         with served(folder, free_port(), "--key", folder / "key.json") as server:
             for number, link in enumerate(list(server.judges.values())[:-1]):
                 work(chrome, link, systems, number)
-            draw_times(folder / "judging.sqlite")
-            draw(chrome, list(server.judges.values())[-1], server.admin, options.out)
+            draw(chrome, list(server.judges.values())[-1], server.admin, options.out, folder / "judging.sqlite")
         for kind, (wording, count) in KINDS.items():
             folder = Path(name) / kind
             write(folder, wording, count, StudyDesign(items=6, judges=2, booklet=6, identical=0, shuffled=0))
@@ -142,7 +143,7 @@ def take(page, out: Path, name: str, whole: bool = False) -> None:
     print(path)
 
 
-def draw(chrome, link: str, admin: str, out: Path) -> None:
+def draw(chrome, link: str, admin: str, out: Path, database: Path) -> None:
     """Every page once: desk, phone, dark."""
 
     page = opened(chrome, DESK, link)
@@ -174,6 +175,7 @@ def draw(chrome, link: str, admin: str, out: Path) -> None:
     phone_dark = opened(chrome, PHONE, link, dark=True)
     Judge(phone_dark, link, None).begin()
     take(phone_dark, out, "phone-dark")
+    draw_times(database)
     desk = opened(chrome, {"width": 1280, "height": 1000}, admin)
     take(desk, out, "admin", whole=True)
     desk.click("button[value=closed]")
@@ -187,7 +189,7 @@ def draw_kind(chrome, kind: str, links: list[str], out: Path) -> None:
         page = opened(chrome, size, link)
         Judge(page, link, None).begin()
         if kind == "training":
-            take(page, out, f"practice{ending}", whole=size is PHONE)
+            take(page, out, f"practice{ending}", whole=True)
             for number, side in enumerate(("left", "right", "left", "right")):
                 page.check(f"[name=answer-{number}][value={side}]", force=True)
             with page.expect_navigation():
@@ -203,7 +205,7 @@ def draw_kind(chrome, kind: str, links: list[str], out: Path) -> None:
             for part in page.locator(".part").all()[:3]:
                 part.locator("label").nth(next(choices)).click()
         page.evaluate("scrollTo(0, 0)")
-        take(page, out, f"{kind}{ending}", whole=size is PHONE)
+        take(page, out, f"{kind}{ending}", whole=True)
         page.context.close()
 
 
