@@ -35,7 +35,7 @@ def read_questions(path: Path) -> tuple[AboutJudge, ...]:
 def problem(enrolment: Enrolment, agreed: bool, answers: Mapping[str, str], words: Interface) -> str:
     """What is missing from a judge's form, in words for the judge; "" if nothing is."""
     if enrolment.consent and not agreed:
-        return words("To take part, please read the information above and tick that you agree.")
+        return words("To take part, please read this information and tick that you agree.")
     for question in enrolment.questions:
         answer = answers.get(question.id, "")
         if not answer or len(answer) > ANSWER_LIMIT or (question.choices and answer not in question.choices):

@@ -13,35 +13,47 @@ from human_eval.statistics.analysis import Analysis, Outcome, detected
 from human_eval.statistics.control_variate import ControlVariate
 from human_eval.statistics.preference import Preference
 from rlsum.evaluation.statistics import holm
-from rlsum.pages.table import p_words
+from rlsum.pages.table import joined, p_words
 
 CLEAR = 0.01  # p, after Holm's correction, of an effect of side, length or a metric that is told beside the verdicts
 
 
 def headline(analysis: Analysis) -> str:
-    """The verdict on the main criterion in one sentence a pair of systems."""
+    """The verdict on the main criterion in one sentence, in which what holds of several pairs is said once."""
     shown = [row for row in analysis.outcomes if row.criterion == analysis.shown and row.half.items]
-    return " ".join(_in_short(analysis, outcome) for outcome in shown) or "There is no verdict."
+    if not shown:
+        return "There is no verdict."
+    said: dict[str, list[str]] = {}
+    for outcome in shown:
+        claim, pair = _in_short(analysis, outcome)
+        said.setdefault(claim, []).append(pair)
+    sentence = "; ".join(claim.format(joined(pairs)) for claim, pairs in said.items())
+    if len(analysis.votes.criteria) > 1:
+        sentence = f"on {analysis.shown}, {sentence}"
+    judges, items = max(row.random_judges.judges for row in shown), max(row.half.items for row in shown)
+    unit = "Points of" if shown[0].points else "Shares of"
+    return (
+        f"{sentence[0].upper()}{sentence[1:]}. {unit} the answers of {counted(judges, 'judge')} on "
+        f"{counted(items, 'article')}."
+    )
 
 
-def _in_short(analysis: Analysis, outcome: Outcome) -> str:
-    alpha, judges = analysis.settings.alpha, counted(outcome.random_judges.judges, "judge")
-    preferred, leaning = outcome.preferred(alpha), outcome.leaning(alpha)
+def _in_short(analysis: Analysis, outcome: Outcome) -> tuple[str, str]:
+    """What is claimed, with a gap for pairs of systems, and the pair with its share and interval."""
+    alpha, leaning = analysis.settings.alpha, outcome.leaning(analysis.settings.alpha)
     system = leaning or outcome.pair[1]
     other = next(name for name in outcome.pair if name != system)
-    where = "" if len(analysis.votes.criteria) == 1 else f"On {outcome.criterion}: "
-    among = f"the answers of {judges} on {counted(outcome.half.items, 'article')}"
-    among = f"{'in' if outcome.points else 'of'} {among}, {interval(outcome, outcome.answer, system)}"
-    has = f"{of_system(outcome, system)} {among}"
-    if names := analysis.depends_on(outcome):
-        alone = f"without {names[0]}" if len(names) == 1 else f"without any one of {', '.join(names)}"
-        return f"{where}{leaning} is not reliably preferred to {other}: {alone} no preference is shown ({has})."
-    if preferred is None:
+    share = f"{of_system(outcome, system)}, {interval(outcome, outcome.answer, system)}"
+    if names := outcome.decided_by:
+        alone = names[0] if len(names) == 1 else f"any one of {', '.join(names)}"
+        return "not reliably preferred is {}", f"{system} to {other} (not shown without {alone}; {share})"
+    if not outcome.preferred(alpha):
+        judges = counted(outcome.random_judges.judges, "judge")
         taste = f" beyond what {judges} may have of their own" if leaning else ""
-        return f"{where}no preference for {system} or {other} is shown{taste} ({system} has {has})."
+        return f"no preference{taste} is shown for {{}}", f"{system} or {other} ({system} {share})"
     if outcome.preferred_by_others(alpha):
-        return f"{where}{preferred} is preferred to {other}, by judges like these, too ({has})."
-    return f"{where}these judges prefer {preferred} to {other}; whether others would is not shown ({has})."
+        return "these judges, and judges like them, prefer {}", f"{system} to {other} ({share})"
+    return "these judges prefer {}, and whether others would is not shown", f"{system} to {other} ({share})"
 
 
 def verdict(outcome: Outcome, alpha: float) -> str:
@@ -58,7 +70,7 @@ def verdict(outcome: Outcome, alpha: float) -> str:
         other = first if leaning == second else second
         answer = f"{leaning} is preferred to {other} by these judges ({has}, {these})"
     else:
-        shown = f"claimed between {first} and {second}" if leaning else f"detected between {first} and {second}"
+        shown = f"{'claimed' if leaning else 'detected'} between {first} and {second}"
         answer = f"no difference {shown} ({system} has {has}, {these})"
     return f"{outcome.criterion}: {answer}; {_alike(outcome, alpha, system)}"
 

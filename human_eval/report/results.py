@@ -34,7 +34,7 @@ def to_json(analysis: Analysis) -> str:
         "excluded": [asdict(row) for row in analysis.excluded],
         "preferences": [_outcome(outcome, settings.alpha) for outcome in analysis.outcomes],
         "judges_with_few_checks": analysis.unchecked,
-        "depends_on": [[row.criterion, row.pair, analysis.depends_on(row)] for row in analysis.outcomes],
+        "depends_on": [[row.criterion, row.pair, row.decided_by] for row in analysis.outcomes],
         "preferences_all_judges": [_outcome(outcome, settings.alpha) for outcome in analysis.everyone],
         "agreement": [
             {"criterion": criterion, "pair": pair, **{name: asdict(value) for name, value in measures.items()}}

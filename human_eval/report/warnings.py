@@ -87,9 +87,9 @@ def _unchecked(analysis: Analysis) -> Iterable[str]:
             yield f"without them: {verdict(without, analysis.settings.alpha)}"
 
 
-def _told(outcome: Outcome, alpha: float) -> tuple[str | None, str | None]:
-    """What these judges prefer, and what is claimed."""
-    return outcome.leaning(alpha), outcome.preferred(alpha)
+def _told(outcome: Outcome, alpha: float) -> tuple[str | None, bool]:
+    """What these judges prefer, and whether the test of a claim detects it."""
+    return outcome.leaning(alpha), outcome.answer.p_holm <= alpha
 
 
 def _copies(analysis: Analysis) -> Iterable[str]:
@@ -101,7 +101,7 @@ def _copies(analysis: Analysis) -> Iterable[str]:
 def _single_judges(analysis: Analysis) -> Iterable[str]:
     """Verdicts that vanish without one judge."""
     for outcome in analysis.outcomes:
-        if names := analysis.depends_on(outcome):
+        if names := outcome.decided_by:
             alone = names[0] if len(names) == 1 else f"any one of {', '.join(names)}"
             yield f"{_name(outcome)}: the preference is not shown without {alone}"
 
@@ -130,7 +130,7 @@ def _judges(analysis: Analysis) -> Iterable[str]:
         preferred = outcome.leaning(alpha)
         if preferred is None:
             continue
-        if not math.isnan(outcome.alike.p_holm) and outcome.preferred_by_others(alpha) is None:
+        if outcome.alike.p_holm > alpha:
             yield (
                 f"{_name(outcome)}: these judges lean to {preferred}, which their own tastes may explain: that "
                 "others like them prefer it, too, is not shown"

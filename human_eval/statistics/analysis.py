@@ -39,6 +39,7 @@ MOST = 2 / 3  # of a difference that remains without a judge who does not decide
 FEWER = 1_999  # sign flips without each judge in turn
 About = Literal["judges like these", "these judges"]
 LIKE_THESE, THESE = get_args(About)
+Without = dict[str, tuple["Outcome", ...]]
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class Outcome:
     ``these``: do the judges of the study prefer a system, on articles like these? ``alike``: would judges like them?
     ``half`` and ``random_judges`` are the estimates behind the two, ``dropped`` is ``half`` without ties. ``points``:
     of the scale (`AnswerKind`), of which a share s is a difference of 2 s - 1; 0 if it is a share of votes. ``about``:
-    whom a claim is about.
+    whom a claim is about. ``decided_by``: the judges each of whom alone `decides` what these judges prefer.
     """
 
     criterion: str
@@ -113,6 +114,7 @@ class Outcome:
     alike: Verdict
     points: float = 0.0
     about: About = LIKE_THESE
+    decided_by: tuple[str, ...] = ()
 
     @property
     def p_holm(self) -> float:
@@ -125,21 +127,21 @@ class Outcome:
         return self.these if self.about == THESE else self.alike
 
     def preferred(self, alpha: float = ALPHA) -> str | None:
-        """The system that is claimed to be preferred; None if no difference was detected.
+        """The system that is claimed to be preferred; None if no difference was detected, or one judge decides it.
 
         Judges who differ prefer a system by chance, so that of equal systems five would often prefer one (in 14% of
         simulated studies). Hence these judges alone are claimed to do so only where no others can be spoken of, or
         where a plan asks about them.
         """
-        return self._preferred(self.answer, alpha)
+        return None if self.decided_by else self._preferred(self.answer, alpha)
 
     def leaning(self, alpha: float = ALPHA) -> str | None:
         """The system that the judges of the study prefer, claimed or not; None if no difference was detected."""
         return self._preferred(self.these, alpha)
 
     def preferred_by_others(self, alpha: float = ALPHA) -> str | None:
-        """The system that judges like these prefer; None if no difference was detected."""
-        return self._preferred(self.alike, alpha)
+        """The system that judges like these are claimed to prefer; None as in `preferred`."""
+        return None if self.decided_by else self._preferred(self.alike, alpha)
 
     def _preferred(self, verdict: Verdict, alpha: float) -> str | None:
         if np.isnan(verdict.p_holm) or verdict.p_holm > alpha:
@@ -166,7 +168,7 @@ class Analysis:
     outcomes: tuple[Outcome, ...]
     everyone: tuple[Outcome, ...]
     unchecked: tuple[str, ...]
-    without: dict[str, tuple[Outcome, ...]]
+    without: Without
     agreement: dict[tuple[str, Pair], dict[str, Agreement]]
     rankings: dict[str, SystemRanking]
     order: dict[str, Preference]
@@ -178,12 +180,6 @@ class Analysis:
     scores: tuple[SystemScore, ...] = ()
     bad: tuple[BothBad, ...] = ()
     errors: Errors | None = None
-
-    def depends_on(self, outcome: Outcome) -> list[str]:
-        """The judges each of whom alone `decides` an outcome."""
-        place = self.outcomes.index(outcome)
-        others = [(judge, rows[place]) for judge, rows in self.without.items() if judge]
-        return [judge for judge, row in others if decides(outcome, row, self.settings.alpha)]
 
     @property
     def kept(self) -> Votes:
@@ -214,9 +210,13 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
     draws = {"resamples": settings.resamples, "seed": settings.seed}
     judged = {(name, pair): matrix(kept.of(name, pair)) for name, pair in product(votes.criteria, votes.pairs)}
     asked = {criterion: kept.of(criterion) for criterion in votes.criteria if kept.of(criterion)}
-    found = outcomes(kept, settings)
-    voted = {row.pair: row.answer.p_holm for row in found if row.criterion == ERRORS and votes.categories}
     unchecked = unchecked_judges(kept, settings.rules)
+    found, without = _told(kept, settings, unchecked)
+    voted = {
+        row.pair: 1.0 if row.decided_by else row.answer.p_holm
+        for row in found
+        if row.criterion == ERRORS and votes.categories
+    }
     return Analysis(
         votes=votes,
         settings=settings,
@@ -224,7 +224,7 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
         outcomes=found,
         everyone=outcomes(votes, settings) if out else (),
         unchecked=unchecked,
-        without=_without(kept, settings, unchecked) if any(row.leaning(settings.alpha) for row in found) else {},
+        without=without,
         agreement={
             where: agreements(table.values, items=table.items, seed=settings.seed)
             for where, table in judged.items()
@@ -268,12 +268,20 @@ def decides(outcome: Outcome, without: Outcome, alpha: float) -> bool:
     return not lead * np.sign(outcome.half.share - 0.5) > MOST * abs(outcome.half.share - 0.5) + 1e-9
 
 
-def _without(votes: Votes, settings: AnalysisSettings, unchecked: Sequence[str]) -> dict[str, tuple[Outcome, ...]]:
-    """The outcomes without ``unchecked`` judges, by "", if there are any, and without each judge."""
+def _told(votes: Votes, settings: AnalysisSettings, unchecked: Sequence[str]) -> tuple[tuple[Outcome, ...], Without]:
+    """The outcomes with the judges who decide them, and those without ``unchecked`` judges, by "", and each judge."""
+    found = outcomes(votes, settings)
+    if not any(row.leaning(settings.alpha) for row in found):
+        return found, {}
     fewer = replace(settings, resamples=min(settings.resamples, FEWER))
     judges = sorted({row.judge for row in votes.rows})
     groups = ({"": unchecked} if unchecked else {}) | ({judge: (judge,) for judge in judges} if judges[1:] else {})
-    return {name: outcomes(votes.without(out), fewer) for name, out in groups.items()}
+    without = {name: outcomes(votes.without(out), fewer) for name, out in groups.items()}
+    deciding = [
+        tuple(judge for judge, rows in without.items() if judge and decides(row, rows[place], settings.alpha))
+        for place, row in enumerate(found)
+    ]
+    return tuple(replace(row, decided_by=names) for row, names in zip(found, deciding, strict=True)), without
 
 
 def detected(found: Sequence[Outcome], criterion: str, alpha: float) -> list[Pair]:

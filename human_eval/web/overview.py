@@ -105,7 +105,7 @@ def to_pay(person: Person, row: JudgeRow | None) -> tuple[str, str]:
     if row and (row.failing or person.barred == "failed checks"):
         return "reject, or pay in part", f"{row.failing or person.barred}; {saved}"
     if row is None:
-        no_place = "came, did not begin" if person.enrolled is None else "began, got no place"
+        no_place = "came, did not begin" if person.enrolled is None else "began, has no place"
         return "nothing", no_place if person.joined is None else "began, saved nothing, was inactive"
     if row.stage == "finished":
         return "approve", saved + (f"; only {counted(row.checks, 'check')}" if row.few else "")

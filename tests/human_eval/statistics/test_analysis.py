@@ -79,12 +79,12 @@ def test_a_verdict_that_one_judge_decides_is_told_with_the_name():
     found = analyse(study_of(votes_of(tosses)), FAST)
     (outcome,) = found.outcomes
     assert (outcome.leaning(), outcome.preferred()) == ("a", None)
-    assert found.depends_on(outcome) == ["judge0"]
-    assert headline(found).startswith("a is not reliably preferred to b: without judge0 no preference is shown (")
+    assert outcome.decided_by == ("judge0",)
+    assert headline(found).startswith("Not reliably preferred is a to b (not shown without judge0; 60.5%, ")
     assert "overall, a and b: the preference is not shown without judge0" in warnings(found)
     sure = analyse(study_of(votes_of(np.where(np.random.default_rng(0).random((40, 5)) < 0.9, 1, -1))), FAST)
-    assert sure.depends_on(sure.outcomes[0]) == []
-    assert headline(sure).startswith("b is preferred to a, by judges like these, too (")
+    assert sure.outcomes[0].decided_by == ()
+    assert headline(sure).startswith("These judges, and judges like them, prefer b to a (")
 
 
 def test_judges_with_few_checks_are_named_with_the_verdict_without_them():
@@ -137,7 +137,7 @@ def leaning(own, *, items=60, seed=0):
 
 
 def test_a_verdict_of_three_judges_is_not_one_of_people():
-    found = analyse(study_of(leaning([0.78, 0.66, 0.42], items=100)), FAST)
+    found = analyse(study_of(leaning([0.85, 0.85, 0.45], items=200)), FAST)
     (outcome,) = found.outcomes
     assert outcome.preferred() == "b"
     assert outcome.preferred_by_others() is None
@@ -153,9 +153,9 @@ def test_judges_who_differ_much_decide_for_themselves_alone():
     assert "no difference claimed between a and b (b has 59.2%, " in findings(found)[0]
     assert any("that others like them prefer it, too, is not shown" in each for each in warnings(found))
     wide = analyse(study_of(leaning([0.95, 0.95, 0.95, 0.9, 0.2, 0.25])), FAST)
-    assert headline(wide).startswith("no preference for b or a is shown beyond what 6 judges may have of their own (b ")
+    assert headline(wide).startswith("No preference beyond what 6 judges may have of their own is shown for b or a (b ")
     asked = replace(FAST, planned=Planned(60, 6, 1, 6, THESE))
-    assert analyse(found.votes, asked).outcomes[0].preferred() == "b"  # the question of the plan
+    assert analyse(wide.votes, asked).outcomes[0].preferred() == "b"  # the question of the plan
     united = analyse(study_of(leaning([0.7] * 6)), FAST)
     assert united.outcomes[0].preferred_by_others() == "b"
     assert "judges like these prefer b, too (" in findings(united)[0]
@@ -211,11 +211,15 @@ def test_three_systems_are_ranked():
     rows = [
         *simulated(0.7, pair=("a", "b")),
         *simulated(0.8, pair=("a", "c"), seed=1),
-        *simulated(0.6, pair=("b", "c"), seed=2),
+        *simulated(0.7, pair=("b", "c"), seed=2),
     ]
     found = analyse(study_of(rows), FAST)
     assert [row.system for row in found.rankings["overall"].systems] == ["c", "b", "a"]
     assert "overall: from strongest to weakest: c, b, a" in findings(found)
+    assert headline(found).startswith("These judges prefer b to a (")
+    assert headline(found).endswith(
+        "), and whether others would is not shown. Shares of the answers of 3 judges on 60 articles."
+    )
     undetected = [replace(row, these=replace(row.these, p_holm=1.0)) for row in found.outcomes]
     assert "overall: no order of the systems is shown" in findings(replace(found, outcomes=tuple(undetected)))
     partly = replace(found, outcomes=(*found.outcomes[:2], undetected[2]))

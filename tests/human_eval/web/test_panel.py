@@ -135,7 +135,7 @@ def test_nobody_waits_where_nothing_can_become_free(panel):
     for name in ("anna", "ben"):
         judge(panel, panel.visit("judge", name))
     assert "Nothing left to judge" in come(panel).begin().text
-    assert admin_rows(panel)[f"guest:{PID}"]["why"] == "began, got no place"
+    assert admin_rows(panel)[f"guest:{PID}"]["why"] == "began, has no place"
 
 
 def test_who_has_not_begun_waits_for_nothing(panel):
