@@ -9,8 +9,8 @@ negated_errors: the passages that a reviewer marked), and chaganty2018, realsumm
 `--inputs realsumm=15` draws inputs.
 
 faithfulness: the SummaC benchmark (Laban et al. 2022) and the 373 sentence pairs of Falke et al. (2019). A metric is
-compared with the article: it is the source and the reference. Documents of a data set are drawn, at most DOCUMENTS (0:
-the pairs alone), and halved: the threshold of balanced accuracy comes from the first half. Intervals draw documents.
+compared with the article: it is the source and the reference. Documents of a data set are drawn, at most DOCUMENTS, and
+halved: the threshold of balanced accuracy comes from the first half. Intervals draw documents.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from rlsum.pages.terminal import show
 Floats = NDArray[np.float64]
 DIALOGUE = ("consistency", "relevance", "fluency", "coherence")
 REVIEW = ("overall", "correctness", "coverage")
+SETS = ["cogensumm", "factcc", "frank", "polytope", "xsumfaith"]
 RESAMPLES = 2_000
 
 
@@ -173,8 +174,8 @@ def faithfulness(options: argparse.Namespace) -> None:
     falke = read(folder / "falke2019_sentence_pairs.jsonl.gz")
     sides = [{"article": row["article"], "summary": row[side]} for side in ("correct", "incorrect") for row in falke]
     parts = {"Falke et al.": _judgments(sides)}
-    benchmark = read(folder / "summac_benchmark.jsonl.gz") if options.documents else []
-    for name in dict.fromkeys(row["dataset"] for row in benchmark):
+    benchmark = read(folder / "summac_benchmark.jsonl.gz")
+    for name in options.sets:
         rows = [row for row in benchmark if row["dataset"] == name]
         articles = np.random.default_rng(options.seed).permutation(sorted({row["article"] for row in rows}))
         chosen = set(articles[: options.documents])
@@ -218,7 +219,8 @@ def main() -> None:
             command.add_argument("--inputs", type=counted, nargs="*", default=[], help="NAME=COUNT; default: all")
         else:
             command.add_argument("metrics")
-            command.add_argument("--documents", type=int, default=100)
+            command.add_argument("--documents", type=int, default=100, help="of a data set")
+            command.add_argument("--sets", nargs="*", choices=SETS, default=SETS, help="of the benchmark")
     options = parser.parse_args()
     options.inputs = dict(getattr(options, "inputs", []))
     options.run(options)
