@@ -43,8 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> list[tuple[str, float, float
     parser.add_argument("--votes", type=int, nargs="+", default=[50, 200, 1000], help="to learn from, by reward")
     parser.add_argument("--items", type=int, default=100, help="articles of the second study")
     parser.add_argument("--steps", type=int, default=100, help="updates on a reward")
-    parser.add_argument("--start-steps", type=int, default=400, help="updates of the start, by likelihood")
-    parser.add_argument("--epochs", type=int, default=15, help="of a reward, at most")
+    parser.add_argument("--start-steps", type=int, default=800, help="updates of the start, by likelihood")
+    parser.add_argument("--epochs", type=int, default=20, help="of a reward, at most")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where everything goes; must be new")
     options = parser.parse_args(arguments)
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> list[tuple[str, float, float
         generate(folder, "start", "first", f"draw-{seed}", "--method", "sample", "--seed", seed) for seed in (1, 2)
     ]
     verdict = study(folder / "study-1", draws, options.seed)
-    save_tiny(folder / "encoder", positions=32)
+    save_tiny(folder / "encoder", positions=32, layers=1)
     learned = [learn(folder, verdict, count, options) for count in options.votes]
     objective = {"kind": "mixed", "gamma": 0.9, "samples": 4}
     arms = {f"votes-{n}": {"reward": f"learned(path={path})"} for n, path in zip(options.votes, learned, strict=True)}
@@ -87,19 +87,14 @@ def rlsum(*words: object) -> None:
 
 
 def write_corpus(path: Path, size: int, seed: int) -> None:
-    """Articles of facts among fillers. A reference keeps three of the facts, in more words than it needs."""
+    """Articles of facts among fillers. A reference leaves words out: it lacks facts, and has words without one."""
     draw = random.Random(seed)
-
-    def mixed(facts: Sequence[str], fillers: int) -> str:
-        words = [*facts, *draw.choices(FILLERS, k=fillers)]
-        draw.shuffle(words)
-        return " ".join(words)
-
     rows = []
     for number in range(size):
-        facts = draw.sample(WORDS, FACTS)
-        texts = {"article": mixed(facts, 6), "highlights": mixed(draw.sample(facts, 3), draw.randint(2, 5))}
-        rows.append({"id": f"{path.stem}-{number}", **texts})
+        words = [*draw.sample(WORDS, FACTS), *draw.choices(FILLERS, k=6)]
+        draw.shuffle(words)
+        kept = [word for word in words if draw.random() < 0.5] or words[:1]
+        rows.append({"id": f"{path.stem}-{number}", "article": " ".join(words), "highlights": " ".join(kept)})
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
@@ -115,7 +110,7 @@ def worth(article: str, text: str) -> float:
 
 def train(folder: Path, name: str, steps: int, rate: float, seed: int, objective: dict, *more: object) -> None:
     """A run; of a reward, from the start."""
-    start = {"vocabulary": {"min_count": 1}, "model": {"embedding": 32, "hidden": 32}}
+    start = {"vocabulary": {"min_count": 1}, "model": {"embedding": 32, "hidden": 32, "coverage": True}}
     config = {
         "run": str(folder / name),
         "data": {"train": str(folder / "train.jsonl"), "valid": str(folder / "valid.jsonl"), "tokenizer": "whitespace",
@@ -144,7 +139,7 @@ def texts(path: Path) -> list[str]:
 def learn(folder: Path, verdict: Path, count: int, options: argparse.Namespace) -> Path:
     """A reward from ``count`` votes, a fifth of whose articles is held out."""
     out, metric = folder / f"learned-{count}", f"reward-model(model={folder / 'encoder'})"
-    how = ("--limit", count, "--holdout", 0.2, "--epochs", options.epochs, "--patience", 4, "--batch-size", 16)
+    how = ("--limit", count, "--holdout", 0.2, "--epochs", options.epochs, "--patience", 8, "--batch-size", 16)
     how = (*how, "--learning-rate", 3e-3, "--seed", options.seed, "-o", out)
     rlsum("fit-metric", verdict, "--score", "overall", "--metric", metric, *how)
     return out
