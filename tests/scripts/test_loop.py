@@ -25,7 +25,7 @@ def test_worth_by_hand(loop):
 @pytest.mark.slow
 def test_judges_prefer_what_was_trained_on_their_votes_and_not_the_controls(loop, tmp_path):
     """A small form of the script: fewer votes, articles and updates, one reward."""
-    options = "--votes 600 --items 60 --start-steps 500 --steps 80".split()
+    options = ["--votes", "600", "--items", "60", "--start-steps", "500", "--steps", "80"]
     shown = {name: (share, p) for name, share, p in loop.main([*options, "--out", str(tmp_path / "loop")])}
     share, p = shown.pop("votes-600")
     assert share > 0.6

@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from encoders import WORDS
 from judged import judged
 from rows import jsonl
 
@@ -38,6 +39,34 @@ def test_from_judgments_to_a_reward(rlsum, data, tiny_encoder, tmp_path):
     assert rlsum("score", "--input", outputs, "--metrics", metric, "-o", scored)[0] == 0
     expected = rewards.from_spec(metric)(["cat runs"], [["dog runs"]])[0]
     assert json.loads(scored.read_text())["scores"]["learned"] == pytest.approx(expected, abs=1e-6)
+
+
+def test_votes_become_two_rewards_with_their_agreement(rlsum, tiny_encoder, tmp_path):
+    """Two texts of each article, which two judges rated; of the articles of the test one was trained on."""
+    texts = ("the cat runs", "a red dog sleeps")
+    for name, articles in (("votes", range(12)), ("test", range(11, 15))):
+        rows = [
+            {"id": f"{n}", "system": system, "candidate": text, "references": [], "source": f"{WORDS[n % 12]} {n}",
+             "raw_scores": {"overall": [value, n % 3]}, "judges": ["ann", "bo"], "scores": {"overall": value}}
+            for n in articles
+            for system, text, value in zip("ab", texts, (n % 2, 1), strict=True)
+        ]  # fmt: skip
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    fit = ("fit-metric", tmp_path / "votes.jsonl", "--test", tmp_path / "test.jsonl", "--epochs", 1, "--holdout", 0.25)
+    metric = f"reward-model(model={tiny_encoder})"
+    code, printed, said = rlsum(*fit, "--metric", metric, "--judges", "random", "-o", tmp_path / "m")
+    assert code == 0, said
+    assert "18 votes to train on, 6 to validate, 8 to test" in printed
+    assert "--test: 2 of 8 votes, by their articles, are also in the training data" in said
+    for line in ("as voted: validation", "as voted: test", "length apart: test", "of the longer"):
+        assert line in " ".join(printed.split())
+    for folder in (tmp_path / "m", tmp_path / "m" / "length-controlled"):
+        assert f"learned(path={folder})" in printed
+        assert rewards.load("learned", path=str(folder)).signature in printed
+    metric = f"reward-model(model={tiny_encoder}, given=reference)"
+    code, _, said = rlsum(*fit, "--metric", metric, "-o", tmp_path / "n")
+    assert code == 2
+    assert "has no reference, with which its text is read" in said
 
 
 def test_texts_on_both_sides_are_told(rlsum, data, tiny_encoder, tmp_path):
