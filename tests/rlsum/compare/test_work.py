@@ -136,11 +136,16 @@ def test_a_scoring_that_is_killed_costs_its_cell_alone_and_is_not_remembered(tmp
     assert Work(folder, cells, outputs, 1).run() == {}
 
 
-def test_outputs_that_are_added_are_scored_for_the_report_alone(tmp_path):
+def test_outputs_that_are_added_are_scored_for_the_report_alone_and_of_other_articles_are_no_row(tmp_path):
     folder, _ = comparisons.finished(tmp_path, {}, articles=5, seeds=(1,))
-    outputs = tmp_path / "lead.jsonl"
-    outputs.write_text((folder.path / "outputs" / "start-1.beam.jsonl").read_text().replace("start", "lead"))
+    text, outputs = (folder.path / "outputs" / "start-1.beam.jsonl").read_text(), tmp_path / "lead.jsonl"
+    outputs.write_text(text.replace('"test-', '"other-'))
     added = comparisons.comparison(tmp_path, seeds=(1,), outputs={"lead": str(outputs)})
+    run(added, 1, report_only=True)
+    report = (tmp_path / "report" / "report.md").read_text()
+    assert "its file has 0 of the 5 test articles" in report
+    assert "5 test articles, one seed" in report
+    outputs.write_text(text.replace("start", "lead"))
     assert run(added, 1, report_only=True).failed == {}
     report = (tmp_path / "report" / "report.md").read_text()
     assert "| lead |" in report
@@ -153,20 +158,6 @@ def test_outputs_that_are_added_are_scored_for_the_report_alone(tmp_path):
     missing = comparisons.comparison(tmp_path, seeds=(1,), outputs={"other": str(tmp_path / "none.jsonl")})
     assert run(missing, 1, report_only=True).failed == {}
     assert "not finished: waiting" in (tmp_path / "report" / "report.md").read_text()
-
-
-def test_outputs_of_other_articles_are_no_row_and_leave_the_other_rows_as_they_are(tmp_path):
-    folder, _ = comparisons.finished(tmp_path, {}, articles=5, seeds=(1,))
-    text, outputs = (folder.path / "outputs" / "start-1.beam.jsonl").read_text(), tmp_path / "lead.jsonl"
-    outputs.write_text(text.replace('"test-', '"other-'))
-    added = comparisons.comparison(tmp_path, seeds=(1,), outputs={"lead": str(outputs)})
-    run(added, 1, report_only=True)
-    report = (tmp_path / "report" / "report.md").read_text()
-    assert "its file has 0 of the 5 test articles" in report
-    assert "5 test articles, one seed" in report
-    outputs.write_text(text)
-    assert run(added, 1, report_only=True).failed == {}
-    assert "| lead |" in (tmp_path / "report" / "report.md").read_text()
 
 
 def test_outputs_that_are_missing_are_a_reason(tmp_path):

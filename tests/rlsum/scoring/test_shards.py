@@ -1,8 +1,5 @@
-from __future__ import annotations
-
-import json
-
 import pytest
+from rows import jsonl
 
 from rlsum.api import score
 from rlsum.errors import UserError
@@ -14,10 +11,8 @@ ROWS = 2 * CHUNK + 5
 
 @pytest.fixture
 def pairs(tmp_path):
-    path = tmp_path / "pairs.jsonl"
     rows = ({"id": n, "candidate": f"a {'b ' * (n % 7)}", "reference": "a b b c" * (n % 3)} for n in range(ROWS))
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return path
+    return jsonl(tmp_path / "pairs.jsonl", *rows)
 
 
 def scored(pairs, out, shard=None, metrics="rouge-1, repetition", **options):
@@ -42,9 +37,8 @@ def test_shards_put_together_are_the_file_of_one_job(pairs, tmp_path, monkeypatc
     assert not calls, "nothing is scored again"
     assert out.read_bytes() == whole.read_bytes()
     assert merged.blocks() == one.blocks()
-    assert (tmp_path / "out.jsonl.signatures.json").read_bytes() == (
-        tmp_path / "whole.jsonl.signatures.json"
-    ).read_bytes()
+    written = [(tmp_path / f"{name}.jsonl.signatures.json").read_bytes() for name in ("out", "whole")]
+    assert written[0] == written[1]
 
 
 def test_of_all_shards_each_row_is_in_one():
