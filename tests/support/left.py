@@ -29,3 +29,14 @@ def assert_same_run(run, other):
     for name in (METRICS, SAMPLES, *([TRAINED] if (run / TRAINED).exists() or (other / TRAINED).exists() else [])):
         rows, expected = log_of(run, name), log_of(other, name)
         assert [{**row, "system": ""} for row in rows] == [{**row, "system": ""} for row in expected]
+
+
+def states(folder):
+    """The tensors of its state."""
+    return checkpoint._read(folder / checkpoint.STATE, "progress")[0]
+
+
+def assert_same_states(one, other):
+    first, second = states(one), states(other)
+    assert first.keys() == second.keys()
+    assert all(torch.equal(first[name], value) for name, value in second.items())
