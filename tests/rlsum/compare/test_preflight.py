@@ -90,14 +90,6 @@ def test_a_start_that_does_not_exist_is_said_once(tmp_path):
     assert found.startswith("1 fault(s)")
 
 
-def test_a_start_with_dropout_goes_on_without_it(tmp_path):
-    start = comparisons.values(tmp_path)["start"]
-    start["model"] = {**start["model"], "dropout": 0.3}
-    folder, cells = prepared(tmp_path, start=start, rewards={"rouge-l": "rouge-l"}, controls=["none"])
-    preflight.check(folder.comparison, cells)
-    assert costs.costs(folder, cells, 6).keys() == {cell.name for cell in cells}
-
-
 def test_a_limit_of_simulated_articles_is_counted(tmp_path):
     for limit, count in ((2, 2), (None, comparisons.ARTICLES), (9, comparisons.ARTICLES)):
         folder, cells = prepared(tmp_path / str(limit), test_limit=limit)
@@ -112,8 +104,10 @@ def test_the_time_of_all_cells_is_that_of_those_that_wait_for_each_other(tmp_pat
     assert [costs.makespan(cells, cost, jobs) for jobs in (1, 2, 4)] == [16, 13, 13]
 
 
-def test_a_comparison_without_faults_passes_and_has_a_cost(tmp_path):
-    folder, cells = prepared(tmp_path, rewards={"rouge-l": "rouge-l"}, controls=["none"])
+def test_a_comparison_without_faults_whose_start_has_dropout_passes_and_has_a_cost(tmp_path):
+    start = comparisons.values(tmp_path)["start"]
+    start["model"] = {**start["model"], "dropout": 0.3}
+    folder, cells = prepared(tmp_path, start=start, rewards={"rouge-l": "rouge-l"}, controls=["none"])
     preflight.check(folder.comparison, cells)
     before = logging.getLogger("rlsum.readers").level
     found = costs.costs(folder, cells, 600)
