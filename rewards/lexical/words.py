@@ -91,7 +91,7 @@ class _Stems(dict[str, str]):
 @lru_cache(maxsize=8)
 def _stemmer(name: str) -> Callable[[str], str]:
     if name == "porter":
-        return _porter().PorterStemmer().stem  # type: ignore[no-any-return]
+        return _porter().PorterStemmer().stem
     from nltk.stem.snowball import SnowballStemmer
 
     return SnowballStemmer(name).stem

@@ -1,6 +1,7 @@
 """Commands as users type them, and a folder with what a first training leaves."""
 
 import yaml
+from rows import rows_of
 from typer.testing import CliRunner
 
 from rlsum.cli.app import USER_ERRORS, app
@@ -40,3 +41,8 @@ def furnish(folder):
     for name, values in (("mle", mle), ("mixed", mixed)):
         (folder / f"{name}.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
     assert run("train", folder / "mle.yaml").exit_code == 0
+
+
+def log_of(folder):
+    """The log of a run."""
+    return rows_of(folder / "metrics.jsonl")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 from portable import draw_normal
 
@@ -34,6 +35,11 @@ PAIRS = (
     ("fir ash oak Zelkova Quercus", "ash Quercus fir fir Zelkova"),
 )
 EMPTY = ("", "ash Nowhere")
+SIZES = [
+    pytest.param({}, id="plain"),
+    pytest.param({"coverage": True}, id="coverage"),
+    pytest.param({"encoder_layers": 2, "decoder_layers": 2, "coverage": True}, id="two-layers"),
+]
 
 
 def vocabulary(words=WORDS) -> Vocabulary:
@@ -92,6 +98,12 @@ def decoder_distributions(model, batch, target):
         out, state = model.step(encoded, state, word)
         found.append(model.words(encoded, out).p(model.word_columns()))
     return torch.stack(found, 1)
+
+
+def words_of(row):
+    """The ids of a row before its end."""
+    row = row.tolist()
+    return row[: row.index(EOS)] if EOS in row else [token for token in row if token != PAD]
 
 
 def gradients(module: torch.nn.Module, loss: torch.Tensor) -> dict[str, torch.Tensor]:

@@ -7,9 +7,8 @@ import signal
 
 import pytest
 from claimed import claimed
-from commands import furnish, refused, run
+from commands import log_of, refused, run
 from left import assert_same_run, assert_same_states
-from rows import rows_of
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from rlsum import config as configs
@@ -17,17 +16,6 @@ from rlsum.training import checkpoint
 from rlsum.training.trainer import Trainer, field_of
 
 pytestmark = pytest.mark.usefixtures("own_module_cache")
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory, own_module_cache):
-    folder = tmp_path_factory.mktemp("cli")
-    furnish(folder)
-    return folder
-
-
-def log_of(folder):
-    return rows_of(folder / "metrics.jsonl")
 
 
 def timeless(folder):

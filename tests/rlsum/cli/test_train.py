@@ -5,26 +5,14 @@ from dataclasses import replace
 
 import pytest
 import torch
-from commands import furnish, refused, run
+from commands import log_of, refused, run
 from left import assert_same_states, states
-from rows import rows_of
 
 from rlsum import config as configs
 from rlsum.records import read_outputs
 from rlsum.training import checkpoint
 
 pytestmark = pytest.mark.usefixtures("own_module_cache")
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory, own_module_cache):
-    folder = tmp_path_factory.mktemp("cli")
-    furnish(folder)
-    return folder
-
-
-def log_of(folder):
-    return rows_of(folder / "metrics.jsonl")
 
 
 def test_a_run_leaves_what_it_promises(place):

@@ -7,13 +7,6 @@ import torch
 from rlsum.data.vocabulary import PAD
 from rlsum.models.decoding import Decoding
 
-SIZES = [
-    pytest.param({}, id="plain"),
-    pytest.param({"coverage": True}, id="coverage"),
-    pytest.param({"encoder_layers": 2, "decoder_layers": 2, "coverage": True}, id="two-layers"),
-]
-
-
 HARD = (*tiny.PAIRS, tiny.EMPTY, ("Lone", "Lone"))
 
 
@@ -71,7 +64,7 @@ def test_rows_that_are_all_padding_give_zeros_and_no_nan():
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("sizes", tiny.SIZES)
 @pytest.mark.parametrize("bias", [None, -1e4, 1e4])
 def test_half_precision_weights_give_no_nan(dtype, sizes, bias):
     model, batch = tiny.copier(**sizes), tiny.batch(HARD)
@@ -82,7 +75,7 @@ def test_half_precision_weights_give_no_nan(dtype, sizes, bias):
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("sizes", tiny.SIZES)
 def test_autocast_gives_no_nan_and_nearly_the_same_scores(dtype, sizes):
     model, batch = tiny.copier(**sizes), tiny.batch(HARD)
     exact = model(batch, batch.target).log_prob
@@ -94,7 +87,7 @@ def test_autocast_gives_no_nan_and_nearly_the_same_scores(dtype, sizes):
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("sizes", tiny.SIZES)
 def test_gradients_of_autocast_scores_taken_outside_of_it_are_near_the_exact_ones(dtype, sizes):
     model, batch = tiny.copier(**sizes), tiny.batch(HARD)
     with torch.autocast("cpu", dtype):

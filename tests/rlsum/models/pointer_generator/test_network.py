@@ -13,13 +13,6 @@ from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pointer_generator.network import NEVER
 from rlsum.models.sampling import Drawn
 
-SIZES = [
-    pytest.param({}, id="plain"),
-    pytest.param({"coverage": True}, id="coverage"),
-    pytest.param({"encoder_layers": 2, "decoder_layers": 2, "coverage": True}, id="two-layers"),
-]
-
-
 ROOMY = Decoding(max_length=12)
 
 
@@ -91,7 +84,7 @@ def linear_pair(cell, x, h):
     return (w_x @ x + b_x + w_h @ h + b_h).chunk(4)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("sizes", tiny.SIZES)
 @torch.no_grad()
 def test_log_probabilities_are_equation_9_computed_naively(sizes):
     model, batch = tiny.copier(**sizes), tiny.batch()
@@ -110,7 +103,7 @@ def test_log_probabilities_are_equation_9_computed_naively(sizes):
     assert (batch.target == UNK).any()
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("sizes", tiny.SIZES)
 @torch.no_grad()
 def test_the_extended_distribution_is_equation_9_and_sums_to_one(sizes):
     model, batch = tiny.copier(**sizes), tiny.batch()
@@ -155,7 +148,7 @@ def decoded(model, batch, how):
 
 
 @pytest.mark.parametrize("how", ["greedy", "sample", "hot", "beam", "self_critical samples", "self_critical greedy"])
-@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("sizes", tiny.SIZES)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @torch.no_grad()
 def test_decoding_and_scoring_agree(how, sizes, seed):
@@ -185,7 +178,7 @@ HARD = (*tiny.PAIRS, tiny.EMPTY, ("Lone", "Lone"))
 # ---- gradients -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("sizes", tiny.SIZES)
 def test_gradients_are_those_of_finite_differences(sizes, monkeypatch):
     monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)  # the model's float32 steps in float64
     model, batch = tiny.copier(**sizes).double(), tiny.batch((*tiny.PAIRS, tiny.EMPTY))

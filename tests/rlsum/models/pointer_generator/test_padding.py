@@ -10,13 +10,6 @@ import torch.nn.functional as F
 from rlsum.data.vocabulary import EOS, PAD
 from rlsum.models.decoding import Decoding
 
-SIZES = [
-    pytest.param({}, id="plain"),
-    pytest.param({"coverage": True}, id="coverage"),
-    pytest.param({"encoder_layers": 2, "decoder_layers": 2, "coverage": True}, id="two-layers"),
-]
-
-
 ROOMY = Decoding(max_length=12)
 
 
@@ -29,7 +22,7 @@ def padded(batch, source=0, target=0):
     )
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("sizes", tiny.SIZES)
 @torch.no_grad()
 def test_scores_depend_on_neither_padding_nor_company(sizes):
     model, batch = tiny.copier(**sizes), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
@@ -48,7 +41,7 @@ def test_scores_depend_on_neither_padding_nor_company(sizes):
 
 
 @pytest.mark.parametrize("decoding", [ROOMY, replace(ROOMY, method="beam", beam=3, block_ngrams=2)], ids=str)
-@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("sizes", tiny.SIZES)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @torch.no_grad()
 def test_decoding_depends_on_neither_padding_nor_company(decoding, sizes, seed):
@@ -64,7 +57,7 @@ def test_decoding_depends_on_neither_padding_nor_company(decoding, sizes, seed):
     assert model.to_text(backwards, model.generate(backwards, decoding)) == together[::-1]
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("sizes", tiny.SIZES)
 def test_gradients_do_not_depend_on_padding(sizes):
     model, batch = tiny.copier(**sizes), tiny.batch()
     wide = padded(batch, source=4, target=6)
@@ -74,7 +67,7 @@ def test_gradients_do_not_depend_on_padding(sizes):
         torch.testing.assert_close(wide_gradients[name], gradient, atol=1e-5, rtol=1e-4, msg=name)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("sizes", tiny.SIZES)
 def test_targets_of_different_lengths_score_and_learn_as_each_alone(sizes):
     model, batch = tiny.copier(**sizes), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
     target = batch.target.repeat_interleave(3, 0).masked_fill(batch.target.repeat_interleave(3, 0) == EOS, 5)

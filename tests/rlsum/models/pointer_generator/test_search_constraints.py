@@ -16,12 +16,6 @@ PAIRS = (*tiny.PAIRS, tiny.EMPTY)
 SEEDS = [1, 2, 4]
 
 
-def words_of(row):
-    """The ids of a row before its end."""
-    row = row.tolist()
-    return row[: row.index(EOS)] if EOS in row else [token for token in row if token != PAD]
-
-
 @pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
 @pytest.mark.parametrize(("least", "most"), [(0, 3), (2, 6), (5, 6), (7, 8)])
 @torch.no_grad()
@@ -32,7 +26,7 @@ def test_lengths_are_within_their_limits(method, least, most):
         ids = tiny.copier(seed=seed).generate(batch, decoding).ids
         assert ids.shape[1] <= most
         for row in ids:
-            assert len(words_of(row)) >= least
+            assert len(tiny.words_of(row)) >= least
             assert UNK not in row or method == "sample"
             assert BOS not in row
 
@@ -50,9 +44,9 @@ def test_no_ngram_repeats_once_blocked(method, n):
     for seed in SEEDS:
         model, batch = tiny.copier(seed=seed), tiny.batch(PAIRS)
         decoding = Decoding(method=method, beam=3, max_length=10)
-        free += sum(repeats(words_of(row), n) for row in model.generate(batch, decoding).ids)
+        free += sum(repeats(tiny.words_of(row), n) for row in model.generate(batch, decoding).ids)
         tokens = model.generate(batch, replace(decoding, block_ngrams=n))
-        blocked += sum(repeats(words_of(row), n) for row in tokens.ids)
+        blocked += sum(repeats(tiny.words_of(row), n) for row in tokens.ids)
         torch.testing.assert_close(model(batch, tokens.ids).log_prob, tokens.log_prob, atol=1e-5, rtol=0)
     assert blocked == 0
     assert free > 0

@@ -3,17 +3,12 @@
 from typing import NamedTuple
 
 import pytest
+import tiny
 import torch
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
 from rlsum.models.decoding import Decoding
 from rlsum.models.pointer_generator import search
-
-
-def words_of(row):
-    """The ids of a row before its end."""
-    row = row.tolist()
-    return row[: row.index(EOS)] if EOS in row else [token for token in row if token != PAD]
 
 
 class Steps:
@@ -91,4 +86,4 @@ def test_a_beam_search_ends_and_chooses_as_that_of_transformers(kind, stopping, 
             suppress_tokens=[UNK], do_sample=False, min_length=0, num_return_sequences=1,
         )[:, 1:]  # fmt: skip
         found = search.beam(Steps(network), articles, decoding).ids
-        assert [words_of(row) for row in found] == [words_of(row) for row in expected]
+        assert [tiny.words_of(row) for row in found] == [tiny.words_of(row) for row in expected]
