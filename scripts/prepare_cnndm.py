@@ -21,6 +21,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any
 
+from rlsum.data.remembered import counted
 from rlsum.readers import read_file
 from rlsum.records import Output, write_outputs
 
@@ -87,7 +88,7 @@ class Split:
         """Read a file of ``folder`` into one of ``scratch``, without broken rows."""
         split = cls((scratch / name).open("w+b"))
         broken: Counter[str] = Counter()
-        for read in read_file(folder / f"{name}.jsonl.gz"):
+        for read in counted(read_file(folder / f"{name}.jsonl.gz"), f"reading {name}"):
             if read.problem:
                 broken[read.problem] += 1
                 continue
@@ -128,7 +129,7 @@ def _mix(split: Split, rows: Sequence[int], cnn_share: float, total: int | None,
 def _write(path: Path, rows: Iterable[Row]) -> None:
     sources: Counter[str] = Counter()
     with path.open("w", encoding="utf-8") as file:
-        for row in rows:
+        for row in counted(rows, f"writing {path.name}"):
             fields = {name: row[name] for name in ("id", "article", "highlights")}
             file.write(json.dumps(fields, ensure_ascii=False) + "\n")
             sources[row["source"]] += 1

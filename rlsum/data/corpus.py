@@ -23,7 +23,7 @@ from rewards.text.languages import language_of, splitter_of
 from rewards.text.words import joined
 from rlsum.data.columns import CNN_DAILYMAIL, RECORD_COLUMNS, Columns, Tokenizer
 from rlsum.data.counts import token_counts
-from rlsum.data.remembered import remembered
+from rlsum.data.remembered import counted, remembered
 from rlsum.data.sources import CACHE_VERSION, clean_rows
 from rlsum.readers import CorpusError, Understood
 from rlsum.readers.understood import say
@@ -153,7 +153,8 @@ def _warn_of_debris(good: datasets.Dataset, name: str) -> None:
 def raw_records(path: str | Path, split: str, columns: Columns) -> Iterator[dict[str, Any]]:
     """The good rows of a split with their texts as they are: id, source and references. Raises CorpusError."""
     good, _ = _good(path, split, columns)
-    return ({name: row[name] for name in ("id", *RECORD_COLUMNS)} for row in good)
+    rows = counted(good, f"texts of {path}", len(good))
+    return ({name: row[name] for name in ("id", *RECORD_COLUMNS)} for row in rows)
 
 
 def _good(path: str | Path, split: str, asked: Columns, num_proc: int = 1) -> tuple[datasets.Dataset, Corpus]:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rewards
-from rewards.lexical.bleu import bleu_star
+from rewards.lexical.bleu import _sacrebleu, bleu_star
 
 words = st.sampled_from(["the", "fox", "Quick", "is", "dog", "was", ".", "a-b", "3.5", "&quot;", "狐狸"])
 texts = st.lists(words, min_size=1, max_size=12).map(" ".join)
@@ -29,6 +29,13 @@ def test_bleu_equals_sacrebleu(candidate, references, tokenize, smooth, effectiv
     options = {"tokenize": tokenize, "smooth_method": smooth, "effective_order": effective, "lowercase": lowercase}
     official = sacrebleu.BLEU(**options).sentence_score(candidate, references).score
     assert rewards.load("bleu", **options)([candidate], [references])[0] == min(1.0, official / 100)
+
+
+@settings(max_examples=500)
+@given(st.text(st.sampled_from(" \n\t\x1c\xa0\u2003.,-&;ab19{}['$/<>") | st.characters(), max_size=30))
+def test_tokens_of_13a_from_its_chunks_are_those_of_sacrebleu(text: str) -> None:
+    made, _ = _sacrebleu(tokenize="13a")
+    assert made.tokenizer(text) == sacrebleu.BLEU(tokenize="13a").tokenizer(text)
 
 
 def test_several_references_count_together() -> None:
