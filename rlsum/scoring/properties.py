@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
-from rewards.lexical.words import ngrams
 from rewards.text import words as texts
 from rewards.text.words import LETTERS, nfc, pattern
 from rewards.wrappers.shaping import fresh_share
@@ -37,8 +37,7 @@ def repetition(candidate: str, source: str) -> float:
 
 def novelty(candidate: str, source: str) -> float:
     """Share of bigrams that are not in the source, in any case (See et al. 2017, figure 6); NaN without any."""
-    bigrams = ngrams(units(candidate), 2)
-    known = set(ngrams(units(source), 2))
+    bigrams, known = pairwise(units(candidate)), set(pairwise(units(source)))
     return _share(bigram not in known for bigram in bigrams) if source else math.nan
 
 
