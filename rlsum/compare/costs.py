@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rlsum import config as configs
 from rlsum import workers
@@ -19,17 +19,20 @@ from rlsum.compare.cells import Cell, methods_of
 from rlsum.compare.config import Choosing, Comparison, Decode
 from rlsum.compare.folder import Folder
 from rlsum.compare.scoring import FIX, score_file
+from rlsum.data.counts import token_counts
 from rlsum.errors import RecordError, UserError
 from rlsum.files import write_atomically
 from rlsum.generation.job import articles
 from rlsum.generation.options import Generating, choice_of, decoding_of
 from rlsum.generation.outputs import SummaryTask
+from rlsum.models.decoding import Limits
 from rlsum.readers import json_object
 from rlsum.records import Output, write_outputs
 from rlsum.training import build, checkpoint
 from rlsum.training.trainer import Trainer
 from rlsum.yaml_files import merge
 
+L = TypeVar("L", bound=Limits)
 TIMED, MEASURED, DECODED = 3, 32, 8  # updates, validation articles, test articles
 
 
@@ -143,7 +146,10 @@ def makespan(cells: Sequence[Cell], cost: Mapping[str, Cost], jobs: int) -> floa
 def time_training(
     values: dict[str, Any], start: Cell | None, comparison: Comparison, sections: Mapping[str, Decode | Choosing]
 ) -> Timed:
-    """An update, a validation and the ``sections`` of decoding, measured with a model of the start's size."""
+    """An update, a validation and the ``sections`` of decoding, measured with a model of the start's size.
+
+    Random weights never end a text, so theirs have the length of the mean reference.
+    """
     begun, log = time.perf_counter(), logging.getLogger("rlsum.readers")
     init = checkpoint.find_or_none(str(start.model)) if start is not None else None
     with tempfile.TemporaryDirectory() as folder, ExitStack() as after:
@@ -152,10 +158,15 @@ def time_training(
         own: dict[str, Any] = {"run": folder, "training": {"tracker": None}}
         if start is not None and init is None:  # not trained yet: weights of its size do
             own |= {key: (start.config or {})[key] for key in ("model", "vocabulary") if key in (start.config or {})}
-        config = configs.check(merge(values, own), "timed")
+        values = merge(values, own)
+        config = configs.check(values, "timed")
         if "model" in own:
             config = replace(config, model=config.model and config.model.continued())
-        known = len(build.corpus(config, "valid").rows)
+        read = build.corpus(config, "valid").rows
+        known, longest = len(read), None
+        if init is None and "pretrained" not in (values.get("model") or {}):
+            longest = 1 + max(config.sampling.min_length, math.ceil(token_counts(read, "tgt_tokens").mean()))
+            config = replace(config, decoding=_cut(config.decoding, longest), sampling=_cut(config.sampling, longest))
         decoded = min(config.training.validate_decoded, known)
         valid = min(known, MEASURED if decoded == known else 4 * MEASURED)
         config = replace(
@@ -165,21 +176,30 @@ def time_training(
         )
         trainer = build.trainer(config, init=init.folder if init else None)
         update, validation = trainer.timed(TIMED)
-        starting = time.perf_counter() - begun - TIMED * update - validation  # with the first update and validation
-        timed = {name: time_decoding(trainer, comparison, section) for name, section in sections.items()}
+        starting = time.perf_counter() - begun - (1 + TIMED) * update - 2 * validation
+        timed = {name: time_decoding(trainer, comparison, section, longest) for name, section in sections.items()}
     decoding = {name: seconds for name, (seconds, _) in timed.items()}
     scoring = max((seconds for _, seconds in timed.values()), default=0.0)
-    return Timed(update, validation * known / valid, decoding, scoring, starting)
+    return Timed(update, validation * known / valid, decoding, scoring, max(0.0, starting))
 
 
-def time_decoding(trainer: Trainer, comparison: Comparison, section: Decode | Choosing) -> tuple[float, float]:
-    """Seconds to summarize a test article, and to score it by all metrics: the means of ``DECODED``."""
+def _cut(decoding: L, longest: int | None) -> L:
+    """With at most ``longest`` tokens, or as many as it must have."""
+    if longest is None or decoding.max_length is None:  # none of its own: that of the section ``decoding``
+        return decoding
+    return replace(decoding, max_length=min(decoding.max_length, max(decoding.min_length + 1, longest)))
+
+
+def time_decoding(
+    trainer: Trainer, comparison: Comparison, section: Decode | Choosing, longest: int | None
+) -> tuple[float, float]:
+    """Seconds to summarize a test article in ``longest`` tokens, and to score it: the means of ``DECODED``."""
     how = Generating(
         **asdict(section), split=comparison.test_split, limit=min(comparison.test_limit or DECODED, DECODED)
     )
     config, model = trainer.config, trainer.model
     choice = choice_of(how, config.language)
-    decoding = decoding_of(config.decoding, how, sampled=choice is not None)
+    decoding = _cut(decoding_of(config.decoding, how, sampled=choice is not None), longest)
     rows = model.read(
         articles(comparison.test_articles, config, how, choice), config.data.max_source, config.data.max_target
     )
