@@ -8,22 +8,23 @@ Notation: B articles, S source tokens, R samples, T target tokens, N tokens in a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from rlsum.data.subwords import IGNORED
+from rlsum.models.execution import execution
 from rlsum.models.pretrained.prefix_attention import (
+    Slots,
     attending,
     attention,
     attention_gradients,
+    attention_to_both,
     check_dropout,
     merged,
     refusal,
+    wide,
 )
 
 if TYPE_CHECKING:
@@ -51,8 +52,7 @@ def logits(network: PreTrainedModel, src: Tensor, src_lengths: Tensor, target: T
     kept = target != IGNORED
     inputs = kept[:, 1:]  # the token before a place that is scored
     lengths, samples = src_lengths.tolist(), inputs.sum(1).tolist()
-    k = len(target) // len(src)
-    packed = _Packed.of(lengths, [samples[i * k : (i + 1) * k] for i in range(len(src))])
+    packed, k = _Packed(lengths, samples, src.device), len(target) // len(src)
     read = torch.arange(src.shape[1], device=src.device)
     mask, after = read < src_lengths.unsqueeze(1), src_lengths.repeat_interleave(k).unsqueeze(1)
     own = torch.arange(target.shape[1] - 1, device=src.device)
@@ -80,31 +80,35 @@ def decode(
 ) -> Tensor:
     """Ids (R, L) of summaries of the articles ``rows`` (R,), in any order; ``pad`` after an end.
 
-    ``choose`` is called with the ids so far (R, t) and scores (R, V) float32, and returns the next ids (R,). It stops
-    at ``max_length`` ids, or when every summary has one of the ``ends``; scores after an end mean nothing. See logits()
-    for the other arguments.
+    ``choose`` is called with the ids so far (R, t) and scores (R, V) of at least float32, and returns the next ids
+    (R,). It stops at ``max_length`` ids, or when every summary has one of the ``ends``, on a GPU some steps later;
+    scores after an end mean nothing. See logits() for the other arguments.
     """
     check_dropout(network)
     read = torch.arange(src.shape[1], device=src.device)
     mask = read < src_lengths.unsqueeze(1)
-    keys = _Keys(src_lengths, rows, max_length)
+    keys, looks = _Keys(src_lengths, rows, max_length), execution(src.device).steps_between_looks
     first = _run(network, keys.read, src[mask], read.expand_as(src)[mask], src_lengths.cumsum(0) - 1)
     scores, ids = first[rows], torch.empty(len(rows), 0, dtype=torch.long, device=src.device)
     ended = torch.zeros(len(rows), dtype=torch.bool, device=src.device)
     stops, read_on = torch.tensor(list(ends), device=src.device), torch.arange(len(rows), device=src.device)
-    while True:
-        chosen = choose(ids, scores.float()).masked_fill(ended, pad)
+    longest = ended.new_zeros((), dtype=torch.long)
+    while ids.shape[1] < max_length:
+        longest += ~ended.all()
+        chosen = choose(ids, wide(scores)).masked_fill(ended, pad)
         ids, ended = torch.cat([ids, chosen.unsqueeze(1)], 1), ended | torch.isin(chosen, stops)
-        if ids.shape[1] == max_length or ended.all():
-            return ids
-        going = ~ended[read_on]
-        if going.sum() <= FULL * len(read_on):
-            read_on = read_on[going]
-            keys.keep(going)
+        if ids.shape[1] % looks == 0 and ids.shape[1] < max_length:
+            going = (~ended[read_on]).nonzero().squeeze(1)
+            if not len(going):
+                break
+            if len(going) <= FULL * len(read_on):
+                read_on = read_on[going]
+                keys.keep(going)
         keys.step = ids.shape[1]
         places = src_lengths[rows[read_on]] + ids.shape[1] - 1
         after = _run(network, keys.extend, chosen[read_on], places, None)
         scores = after if len(after) == len(rows) else after.new_zeros(scores.shape).index_copy(0, read_on, after)
+    return ids[:, : int(longest)]
 
 
 def _run(network: PreTrainedModel, attend: Any, ids: Tensor, positions: Tensor, places: Tensor | None) -> Tensor:
@@ -120,24 +124,50 @@ def _run(network: PreTrainedModel, attend: Any, ids: Tensor, positions: Tensor, 
 # ---- scoring ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+class _Texts:
+    """Where texts lie in a row of tokens, one behind the other, and where padded to the longest of them."""
+
+    def __init__(self, start: int, lengths: Sequence[int], device: torch.device) -> None:
+        self.slice, self.width = slice(start, start + sum(lengths)), max(lengths)
+        self.padded = self.mask = None
+        if min(lengths) < self.width:
+            sizes, own = torch.tensor(lengths), torch.arange(self.width)
+            there = own < sizes.unsqueeze(1)
+            places = (start + sizes.cumsum(0) - sizes).unsqueeze(1) + own
+            self.padded = places.where(there, 0).flatten().to(device)  # (texts * width,), any token in empty places
+            self.filled = there.flatten().nonzero().squeeze(1).to(device)  # the places of the tokens
+            self.empty = ~there.flatten().to(device)
+            self.mask = torch.zeros(there.shape).masked_fill(~there, float("-inf"))[:, None, None].to(device)
+
+    def of(self, row: Tensor, rows: int) -> Tensor:
+        """Texts (rows, H, T, ...) of a row (1, H, N, ...), some side by side if there are more than ``rows``.
+
+        Sums of exponentials, (1, H, N), are padded so that nothing is attended to.
+        """
+        if self.padded is None:
+            flat = row[0, :, self.slice]
+        else:
+            flat = row[0].index_select(1, self.padded)
+            flat = flat if row.dim() > 3 else flat.masked_fill(self.empty, 1e6)
+        return flat.unflatten(1, (rows, -1)).transpose(0, 1)
+
+    def back(self, texts: Tensor) -> Tensor:
+        """Tokens (n, H, ...) of texts (rows, H, T, ...)."""
+        flat = texts.transpose(1, 2).flatten(0, 1)
+        return flat if self.padded is None else flat.index_select(0, self.filled)
+
+    def both_back(self, attended: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        """The same of outputs and sums."""
+        return self.back(attended[0]), self.back(attended[1])
+
+
 class _Packed:
-    """Where articles and their samples lie in a row.
+    """Articles, then their samples, in one row."""
 
-    articles   a slice an article
-    samples    a slice an article, of all of its samples
-    lengths    numbers of tokens of each of these
-    """
-
-    articles: list[slice]
-    samples: list[slice]
-    lengths: list[list[int]]
-
-    @classmethod
-    def of(cls, articles: list[int], samples: list[list[int]]) -> _Packed:
-        ends = torch.tensor([0, *articles, *(sum(lengths) for lengths in samples)]).cumsum(0).tolist()
-        slices = [slice(start, end) for start, end in pairwise(ends)]
-        return cls(slices[: len(articles)], slices[len(articles) :], samples)
+    def __init__(self, articles: list[int], samples: list[int], device: torch.device) -> None:
+        self.count, self.rows = len(articles), len(samples)
+        self.articles = _Texts(0, articles, device)
+        self.samples = _Texts(sum(articles), samples, device) if sum(samples) else None
 
     def __call__(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
         """See Attend."""
@@ -153,17 +183,15 @@ class _SharedArticle(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, packed: _Packed, scale: float) -> Tensor:
-        out = query.new_empty(1, query.shape[2], query.shape[1], value.shape[3])
-        total = torch.empty(query.shape[:3], device=query.device)
-        to = out.transpose(1, 2)
-        for article, samples, lengths in zip(packed.articles, packed.samples, packed.lengths, strict=True):
-            read = key[:, :, article], value[:, :, article]
-            to[:, :, article], total[:, :, article] = attention(scale, True, query[:, :, article], *read)
-            if samples.start < samples.stop:
-                asked = query[:, :, samples]
-                own = attention(scale, True, *(_split(x[:, :, samples], lengths) for x in (query, key, value)))
-                own = _joined(own[0], lengths), _joined(own[1], lengths)
-                to[:, :, samples], total[:, :, samples] = merged(attention(scale, False, asked, *read), own)
+        articles, samples = packed.articles, packed.samples
+        asked, keys, values = (articles.of(x, packed.count) for x in (query, key, value))
+        outs = [articles.both_back(attention(scale, True, asked, keys, values))]
+        if samples is not None:
+            shared = attention(scale, False, samples.of(query, packed.count), keys, values, articles.mask)
+            asked, keys, values = (samples.of(x, packed.rows) for x in (query, key, value))
+            own = attention(scale, True, asked, keys, values)
+            outs.append(merged(samples.both_back(shared), samples.both_back(own)))
+        out, total = (torch.cat(tokens).unsqueeze(0) for tokens in zip(*outs, strict=True))
         ctx.save_for_backward(query, key, value, out, total)
         ctx.packed, ctx.scale = packed, scale
         return out
@@ -171,86 +199,63 @@ class _SharedArticle(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         query, key, value, out, total = ctx.saved_tensors
-        tensors = grad.transpose(1, 2), query, key, value, out.transpose(1, 2), total
-        gradients = [torch.empty_like(x) for x in (query, key, value)]
-        by_query, by_key, by_value = gradients
-        for article, samples, lengths in zip(ctx.packed.articles, ctx.packed.samples, ctx.packed.lengths, strict=True):
-            inputs = [x[:, :, article] for x in tensors]
-            for gradient, values in zip(gradients, attention_gradients(ctx.scale, True, *inputs), strict=True):
-                gradient[:, :, article] = values
-            if samples.start < samples.stop:
-                inputs = [x[:, :, article if x is key or x is value else samples] for x in tensors]
-                by_asked, *by_read = attention_gradients(ctx.scale, False, *inputs)
-                by_key[:, :, article] += by_read[0]
-                by_value[:, :, article] += by_read[1]
-                split = [_split(x[:, :, samples], lengths) for x in tensors]
-                own = [_joined(x, lengths) for x in attention_gradients(ctx.scale, True, *split)]
-                for gradient, values in zip(gradients, own, strict=True):
-                    gradient[:, :, samples] = values
-                by_query[:, :, samples] += by_asked
+        packed, articles, samples = ctx.packed, ctx.packed.articles, ctx.packed.samples
+        tensors = grad.transpose(1, 2), query, key, value, out.transpose(1, 2), total.transpose(1, 2)
+        inputs = [articles.of(x, packed.count) for x in tensors]
+        gradients = [[x] for x in attention_gradients(ctx.scale, True, *inputs)]
+        if samples is not None:
+            asked = [samples.of(x, packed.count) for x in tensors]
+            asked[2:4] = inputs[2:4]  # keys and values of the article
+            shared = attention_gradients(ctx.scale, False, *asked, mask=articles.mask)
+            own = attention_gradients(ctx.scale, True, *(samples.of(x, packed.rows) for x in tensors))
+            for gradient, by_own in zip(gradients, own, strict=True):
+                gradient.append(samples.back(by_own))
+            gradients[0][1] += samples.back(shared[0])
+            for gradient, by_read in zip(gradients[1:], shared[1:], strict=True):
+                gradient[0] += by_read
+        rows = [torch.cat([articles.back(first), *rest]) for first, *rest in gradients]
+        by_query, by_key, by_value = (row.transpose(0, 1).unsqueeze(0) for row in rows)
         return by_query, by_key, by_value, None, None
-
-
-def _split(row: Tensor, lengths: list[int]) -> Tensor:
-    """Samples (k, H, T, ...) of a row (1, H, N, ...); sums are padded so that nothing is attended to."""
-    if min(lengths) == max(lengths):
-        return row[0].unflatten(1, (len(lengths), -1)).transpose(0, 1)
-    padding = 0.0 if row.dim() == 4 else 1e6
-    samples = row[0].transpose(0, 1).split(lengths)
-    return pad_sequence(samples, batch_first=True, padding_value=padding).transpose(1, 2)
-
-
-def _joined(samples: Tensor, lengths: list[int]) -> Tensor:
-    """The row (1, H, N, ...) of samples (k, H, T, ...)."""
-    if min(lengths) == max(lengths):
-        return samples.transpose(0, 1).flatten(1, 2).unsqueeze(0)
-    return torch.cat([sample[:, :length] for sample, length in zip(samples, lengths, strict=True)], 1).unsqueeze(0)
 
 
 # ---- decoding -----------------------------------------------------------------------------------------------------
 
 
-@dataclass
 class _Keys:
     """Keys and values of articles, once an article, and of their summaries; a pair a layer.
 
     src_lengths (B,), rows (R,): the article of a summary; longest: ids of a summary; step: ids that it has by now.
     """
 
-    src_lengths: Tensor
-    rows: Tensor
-    longest: int
-    step: int = 0
-    articles: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)  # (B, H, S, D)
-    summaries: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)  # (R, H, L, D)
-
-    def __post_init__(self) -> None:
-        self.packed = _Packed.of(self.src_lengths.tolist(), [[0]] * len(self.src_lengths))
-        beyond = torch.arange(int(self.src_lengths.max()), device=self.rows.device) >= self.src_lengths.unsqueeze(1)
-        self.mask = torch.zeros(beyond.shape, device=beyond.device).masked_fill(beyond, float("-inf"))[:, None, None]
+    def __init__(self, src_lengths: Tensor, rows: Tensor, longest: int) -> None:
+        self.packed = _Packed(src_lengths.tolist(), [0] * len(src_lengths), rows.device)
+        self.rows, self.longest, self.step = rows, longest, 0
+        self.articles: dict[int, tuple[Tensor, Tensor]] = {}  # (B, H, S, D)
+        self.summaries: dict[int, tuple[Tensor, Tensor]] = {}  # (R, H, L, D)
         self._group()
 
     def _group(self) -> None:
         """Give each summary a slot beside the others of its article."""
-        rows, numbers = self.rows, self.rows.bincount(minlength=len(self.src_lengths))
+        rows, numbers = self.rows, self.rows.bincount(minlength=self.packed.count)
         order, every = rows.argsort(stable=True), torch.arange(len(rows), device=rows.device)
-        self.most = int(numbers.max())  # summaries of an article
-        self.slots = torch.empty_like(order)
-        self.slots[order] = rows[order] * self.most + every - (numbers.cumsum(0) - numbers)[rows[order]]
-        self.owners = every.new_zeros(len(numbers) * self.most)  # the summary in a slot; any in empty ones
-        self.owners[self.slots] = every
+        slots = torch.empty_like(order)
+        most = int(numbers.max())  # summaries of an article
+        slots[order] = rows[order] * most + every - (numbers.cumsum(0) - numbers)[rows[order]]
+        owners = every.new_zeros(len(numbers) * most)  # the summary in a slot; any in empty ones
+        owners[slots] = every
+        self.slots = None if len(owners) == len(slots) and torch.equal(slots, every) else Slots(owners, slots)
 
     def keep(self, going: Tensor) -> None:
-        """Go on with these summaries, a mask (R,)."""
+        """Go on with these summaries, by number."""
         self.rows = self.rows[going]
         self.summaries = {layer: (keys[going], values[going]) for layer, (keys, values) in self.summaries.items()}
         self._group()
 
     def read(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
         """See Attend: articles attend to themselves, and their keys and values are kept."""
-        lengths = self.src_lengths.tolist()
-        self.articles[layer] = _padded(key, lengths), _padded(value, lengths)
+        keys, values = (self.packed.articles.of(x, self.packed.count).contiguous() for x in (key, value))
         shape = (len(self.rows), key.shape[1], self.longest)
+        self.articles[layer] = keys, values
         self.summaries[layer] = key.new_empty(*shape, key.shape[3]), value.new_empty(*shape, value.shape[3])
         return self.packed(layer, query, key, value, scale)
 
@@ -258,13 +263,6 @@ class _Keys:
         """See Attend: the last token of each summary attends to its article and to the summary."""
         for kept, new in zip(self.summaries[layer], (key, value), strict=True):
             kept[:, :, self.step - 1] = new[0].transpose(0, 1)
-        last = query[0].transpose(0, 1)  # (R, H, D)
-        asked = last[self.owners].unflatten(0, (-1, self.most)).transpose(1, 2)  # (B, H, summaries, D)
-        shared = attention(scale, False, asked, *self.articles[layer], self.mask.to(query.dtype))
-        own = attention(scale, False, last.unsqueeze(2), *(kept[:, :, : self.step] for kept in self.summaries[layer]))
-        by_row = [x.transpose(1, 2).flatten(0, 1)[self.slots].unsqueeze(2) for x in shared]
-        return merged((by_row[0], by_row[1]), own)[0].squeeze(2).unsqueeze(0)
-
-
-def _padded(row: Tensor, lengths: list[int]) -> Tensor:
-    return pad_sequence(row[0].transpose(0, 1).split(lengths), batch_first=True).transpose(1, 2)
+        own = [kept[:, :, : self.step] for kept in self.summaries[layer]]
+        last, mask = query[0].transpose(0, 1), self.packed.articles.mask
+        return attention_to_both(scale, last, self.articles[layer], own, mask, self.slots).unsqueeze(0)

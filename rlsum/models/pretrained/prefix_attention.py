@@ -8,11 +8,11 @@ Notation: A attentions side by side, H heads, G heads that share a key, N querie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -178,27 +178,27 @@ def attention(
     """
     if _kernel(query, value):
         flash = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-        return flash(query, key, value, 0.0, causal, attn_mask=mask, scale=scale)
-    scores = _scores(query, key, scale, causal)
-    if mask is not None:
-        scores = scores + mask.unsqueeze(2)
+        return flash(query, key, value, 0.0, causal, attn_mask=_like(mask, query), scale=scale)
+    scores = _scores(query, key, scale, causal, mask)
     total = scores.logsumexp(-1)
     out = (scores - total.unsqueeze(-1)).exp().to(value.dtype) @ value.unsqueeze(2)
     return out.flatten(1, 2), total.flatten(1, 2)
 
 
 def attention_gradients(
-    scale: float, causal: bool, grad: Tensor, query: Tensor, key: Tensor, value: Tensor, out: Tensor, total: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
+    scale: float, causal: bool, grad: Tensor, query: Tensor, key: Tensor, value: Tensor, out: Tensor, total: Tensor,
+    mask: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Gradients with respect to query, key and value; ``out`` and ``total`` may be those of more keys than these."""
     if _kernel(query, value):
         flash = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
-        return flash(grad, query, key, value, out, total, 0.0, causal, scale=scale)
+        mask = _like(mask, query)
+        return flash(grad, query, key, value, out, total, 0.0, causal, attn_mask=mask, scale=scale)
     groups = (-1, query.shape[1] // key.shape[1])
-    p = (_scores(query, key, scale, causal) - total.unflatten(1, groups).unsqueeze(-1)).exp()
-    along = (grad.float() * out.float()).sum(-1, keepdim=True).unflatten(1, groups)
+    p = (_scores(query, key, scale, causal, mask) - total.unflatten(1, groups).unsqueeze(-1)).exp()
+    along = (wide(grad) * wide(out)).sum(-1, keepdim=True).unflatten(1, groups)
     q, g = query.unflatten(1, groups), grad.unflatten(1, groups)
-    scores = (p * ((g @ value.unsqueeze(2).mT).float() - along) * scale).to(query.dtype)
+    scores = (p * (wide(g @ value.unsqueeze(2).mT) - along) * scale).to(query.dtype)
     by_query = scores @ key.unsqueeze(2)
     return by_query.flatten(1, 2), (scores.mT @ q).sum(2), (p.to(value.dtype).mT @ g).sum(2)
 
@@ -206,8 +206,56 @@ def attention_gradients(
 def merged(one: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
     """Attention over two sets of keys from that over either; the outputs' dtype is kept."""
     total = torch.logaddexp(one[1], other[1])
-    parts = [out.float() * (own - total).exp().unsqueeze(-1) for out, own in (one, other)]
+    parts = [wide(out) * (own - total).exp().unsqueeze(-1) for out, own in (one, other)]
     return (parts[0] + parts[1]).to(one[0].dtype), total
+
+
+class Slots(NamedTuple):
+    """Summaries (R,) beside the others of their article, in as many slots for each of the B articles.
+
+    owners (B * slots,): the summary in a slot, any in empty ones; slots (R,): that of a summary.
+    """
+
+    owners: Tensor
+    slots: Tensor
+
+
+def attention_to_both(
+    scale: float, last: Tensor, article: Sequence[Tensor], own: Sequence[Tensor], mask: Tensor | None,
+    slots: Slots | None,
+) -> Tensor:  # fmt: skip
+    """Outputs (R, H, D) of one query (R, H, D) a summary, over its article and itself, without a gradient.
+
+    article  keys and values (B, H / G, S, D), mask (B, 1, 1, S) of numbers that are added to scores
+    own      keys and values (R, H / G, L, D)
+    slots    where a summary stands beside the others of its article; None: one behind the other, as many an article
+    """
+    articles, groups, size = article[0].shape[:3]
+
+    def beside(rows: Tensor) -> Tensor:  # (R, H / G, G, ...) -> (B, H / G, slots * G, ...)
+        rows = rows if slots is None else rows[slots.owners]
+        return rows.unflatten(0, (articles, -1)).transpose(1, 2).flatten(2, 3)
+
+    def apart(values: Tensor) -> Tensor:
+        rows = values.unflatten(2, (-1, query.shape[2])).transpose(1, 2).flatten(0, 1)
+        return rows if slots is None else rows[slots.slots]
+
+    query = last.unflatten(1, (groups, -1))
+    shared = beside(query) @ article[0].mT
+    shared = apart(shared if mask is None else shared + mask)
+    p = (wide(torch.cat([shared, query @ own[0].mT], -1)) * scale).softmax(-1).to(own[1].dtype)
+    of_article, of_own = p.split([size, own[0].shape[2]], -1)
+    return (apart(beside(of_article) @ article[1]) + of_own @ own[1]).flatten(1, 2)
+
+
+def wide(values: Tensor) -> Tensor:
+    """The same as float32, float64 as such."""
+    return values.to(torch.promote_types(values.dtype, torch.float32))
+
+
+def _like(mask: Tensor | None, query: Tensor) -> Tensor | None:
+    """The mask in the queries' dtype: torch's kernel reads another one wrong, without a word."""
+    return None if mask is None else mask.to(query.dtype)
 
 
 def _kernel(query: Tensor, value: Tensor) -> bool:
@@ -215,9 +263,11 @@ def _kernel(query: Tensor, value: Tensor) -> bool:
     return query.device.type == "cpu" and query.shape[-1] == value.shape[-1]
 
 
-def _scores(query: Tensor, key: Tensor, scale: float, causal: bool) -> Tensor:
-    """Scores (A, H / G, G, N, K) float32."""
-    scores = (query.unflatten(1, (key.shape[1], -1)) @ key.unsqueeze(2).mT).float() * scale
+def _scores(query: Tensor, key: Tensor, scale: float, causal: bool, mask: Tensor | None = None) -> Tensor:
+    """Scores (A, H / G, G, N, K) float32 or wider."""
+    scores = wide(query.unflatten(1, (key.shape[1], -1)) @ key.unsqueeze(2).mT) * scale
+    if mask is not None:
+        scores = scores + mask.unsqueeze(2)
     if causal:
         later = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1)
         scores = scores.masked_fill(later, float("-inf"))

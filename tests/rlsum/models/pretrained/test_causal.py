@@ -130,7 +130,8 @@ def test_an_article_that_is_read_once_gives_the_gradients_of_plain_rows(folders,
         monkeypatch.setattr(model.__class__, "reads_once", lambda *_: False)
     assert gradients[0].keys() == gradients[1].keys() != set()
     for key, gradient in gradients[0].items():
-        torch.testing.assert_close(gradients[1][key], gradient, atol=1e-4, rtol=1e-4, msg=key)
+        close = max(1e-4, 1e-5 * gradient.abs().max().item())  # of the largest: small ones are differences of such
+        torch.testing.assert_close(gradients[1][key], gradient, atol=close, rtol=1e-4, msg=key)
 
 
 def test_a_way_that_disagrees_with_plain_rows_is_not_taken_and_told_once(folders, monkeypatch, caplog):

@@ -6,6 +6,7 @@ from torch.nn.functional import pad
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM
 
 from rlsum.data.subwords import IGNORED
+from rlsum.models import execution
 from rlsum.models.pretrained import prefix, prefix_attention
 
 WORDS, END = 40, 5
@@ -83,18 +84,18 @@ def gradients(network, score, batch):
     scores, target = score(network, *batch), batch[-1]
     kept = target != IGNORED
     log_prob = scores[kept].log_softmax(-1).gather(-1, target[kept].unsqueeze(-1)).squeeze(-1)
-    (log_prob * torch.linspace(-1, 2, len(log_prob))).sum().backward()
+    (log_prob * torch.linspace(-1, 2, len(log_prob), device=log_prob.device)).sum().backward()
     return log_prob.detach(), {n: p.grad.clone() for n, p in network.named_parameters() if p.grad is not None}
 
 
-def assert_as_plain_rows(network, batch, plain=None):
+def assert_as_plain_rows(network, batch, plain=None, close=4e-6):
     expected, expected_gradients = plain or gradients(network, plain_rows, batch)
     log_prob, found = gradients(network, prefix.logits, batch)
-    torch.testing.assert_close(log_prob, expected, atol=4e-6, rtol=0)
+    torch.testing.assert_close(log_prob, expected, atol=close, rtol=0)
     assert found.keys() == expected_gradients.keys()
     for name, gradient in found.items():
         scale = max(1.0, expected_gradients[name].abs().max().item())
-        torch.testing.assert_close(gradient / scale, expected_gradients[name] / scale, atol=4e-6, rtol=0, msg=name)
+        torch.testing.assert_close(gradient / scale, expected_gradients[name] / scale, atol=close, rtol=0, msg=name)
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -110,12 +111,12 @@ def test_log_probabilities_gradients_and_choices_are_those_of_plain_rows(name):
     assert network.config._attn_implementation == usual
 
 
-def assert_decodes_as_plain_rows(network, batch, rows, longest=6):
+def assert_decodes_as_plain_rows(network, batch, rows, longest=6, close=4e-6):
     src, lengths, _ = batch
     seen = []
 
     def choose(ids, scores):
-        assert scores.dtype == torch.float32
+        assert scores.dtype == network.dtype
         seen.append(scores)
         return (scores + 0.1 * torch.arange(len(scores)).unsqueeze(1) * torch.arange(WORDS)).argmax(-1)
 
@@ -128,10 +129,12 @@ def assert_decodes_as_plain_rows(network, batch, rows, longest=6):
         target = ids[number : number + 1].masked_fill(ended[number], IGNORED)
         expected = plain_rows(network, src[article : article + 1], lengths[article : article + 1], target)[0]
         for place in range(int((~ended[number]).sum())):
-            torch.testing.assert_close(seen[place][number], expected[place], atol=4e-6, rtol=0)
+            torch.testing.assert_close(seen[place][number], expected[place], atol=close, rtol=0)
 
 
-def test_articles_are_read_once_and_texts_that_have_ended_are_left():
+@pytest.mark.parametrize(("how", "steps"), [(execution.ON_CPU, [3, 1, 1]), (execution.ON_GPU, [4] * 7)])
+def test_articles_are_read_once_and_texts_that_have_ended_are_left(monkeypatch, how, steps):
+    monkeypatch.setattr(execution, "ON_CPU", how)
     network, (src, lengths, target) = network_of("llama", LLAMA).eval(), texts()
     read = []
     network.register_forward_pre_hook(lambda _, __, named: read.append(named["input_ids"].shape[1]), with_kwargs=True)
@@ -143,7 +146,7 @@ def test_articles_are_read_once_and_texts_that_have_ended_are_left():
     ids = prefix.decode(network, src, lengths, torch.tensor([2, 0, 0, 1]), choose, 9, [END], pad=7)
     assert ids.tolist() == [[5, 7, 7, 7], [2, 2, 2, 5], [2, 5, 7, 7], [2, 5, 7, 7]]
     prefix.logits(network, src, lengths, target)
-    assert read == [9 + 4 + 7, 3, 1, 1, 9 + 4 + 7 + 6 + 1 + 6 + 0 + 0 + 4]
+    assert read == [9 + 4 + 7, *steps, 9 + 4 + 7 + 6 + 1 + 6 + 0 + 0 + 4]
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -199,6 +202,15 @@ def test_attention_without_a_fused_kernel_is_the_same(monkeypatch):
     assert_decodes_as_plain_rows(network, batch, rows=[0, 2, 0])
 
 
+def test_float64_is_exact(monkeypatch):
+    network, batch = network_of("llama", LLAMA).double(), texts()
+    for _ in range(2):
+        assert_as_plain_rows(network, batch, close=1e-12)
+        assert_decodes_as_plain_rows(network.requires_grad_(False), batch, rows=[0, 2, 0], close=1e-12)
+        network.requires_grad_(True)
+        monkeypatch.setattr(prefix_attention, "_kernel", lambda query, value: False)
+
+
 def test_half_precision_is_as_near_to_float32_as_plain_rows_of_half_precision():
     network, batch = network_of("llama", LLAMA).requires_grad_(False), texts()
     exact = plain_rows(network, *batch)
@@ -226,3 +238,27 @@ def test_a_network_whose_layers_attend_by_other_means_is_not_read_wrong():
     network = network_of("bloom", {"vocab_size": WORDS, "hidden_size": 16, "n_layer": 2, "n_head": 2})
     with pytest.raises(RuntimeError, match="0 of 2 layers"):
         prefix.logits(network, *texts())
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_an_article_is_read_as_on_plain_rows_and_no_step_waits():
+    network, batch = network_of("llama", LLAMA), texts()
+    expected, expected_gradients = gradients(network, plain_rows, batch)
+    on_gpu = tuple(tensor.cuda() for tensor in batch)
+    log_prob, found = gradients(network.cuda(), prefix.logits, on_gpu)
+    torch.testing.assert_close(log_prob.cpu(), expected, atol=1e-3, rtol=0)
+    for name, gradient in found.items():
+        close = 1e-2 * expected_gradients[name].abs().max().item()
+        torch.testing.assert_close(gradient.cpu(), expected_gradients[name], atol=close, rtol=0, msg=name)
+    steps = []
+
+    def choose(ids, scores):
+        torch.cuda.set_sync_debug_mode("error" if 0 < ids.shape[1] < 7 else "default")  # the first look: after eight
+        steps.append(ids.shape[1])
+        return torch.full_like(scores[:, 0], 2, dtype=torch.long)
+
+    try:
+        prefix.decode(network.eval(), *on_gpu[:2], torch.tensor([2, 0, 0, 1]).cuda(), choose, 8, [END], pad=7)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert steps == list(range(8))
