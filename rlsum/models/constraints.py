@@ -6,46 +6,54 @@ Notation: N places, each behind some tokens of a text; R texts of t or T tokens;
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from rlsum.models.decoding import Limits
 
 
 class Forbidden(NamedTuple):
-    """What may not follow at N places.
+    """What may not follow at N places. Nothing here waits for a GPU.
 
     ends, never  what ends a text; what no text has
     early        where no end may follow yet: (N,) bool, or one for all places
-    row, token   (M,) tokens that would repeat an n-gram, and at which places, in ascending order
+    begun        (N, P) bool: whether the ``tokens`` would repeat an n-gram; None: no n-grams are blocked
+    tokens       (R, P) ids of the texts that have P n-grams
+    text         (N,) the text of a place; None: the places are those of the texts
     """
 
     ends: Sequence[int]
     never: Sequence[int]
     early: Tensor | bool
-    row: Tensor
-    token: Tensor
+    begun: Tensor | None = None
+    tokens: Tensor | None = None
+    text: Tensor | None = None
 
     @classmethod
     def after(cls, ids: Tensor, limits: Limits, ends: Sequence[int], never: Sequence[int] = ()) -> Forbidden:
         """Behind texts (R, t), which are as many places."""
-        return cls(ends, never, ids.shape[1] < limits.min_length, *repeats(ids, limits.block_ngrams))
+        n, size = limits.block_ngrams, ids.shape[1]
+        early = size < limits.min_length
+        if n == 0 or size < n:
+            return cls(ends, never, early)
+        return cls(ends, never, early, _same(ids, n, size - n + 1, size - n + 2).squeeze(1), ids[:, n - 1 :])
 
     @classmethod
     def within(
         cls, target: Tensor, place: Tensor, limits: Limits, ends: Sequence[int], never: Sequence[int] = ()
     ) -> Forbidden:
         """At places (N,) of flattened texts (R, T), each behind the tokens of its own text before it."""
-        width, number = target.shape[1], place.new_full((target.numel(),), -1)
-        number[place] = torch.arange(len(place), device=place.device)
-        repeated = [repeats(target[:, :t], limits.block_ngrams) for t in range(width if limits.block_ngrams else 0)]
-        row = torch.cat([place[:0], *(number[rows * width + t] for t, (rows, _) in enumerate(repeated))])
-        token = torch.cat([place[:0], *(tokens for _, tokens in repeated)])
-        order = row.argsort()[int((row < 0).sum()) :]  # behind the end of a text nothing is drawn
-        return cls(ends, never, place % width < limits.min_length, row[order], token[order])
+        n, width = limits.block_ngrams, target.shape[1]
+        text, t = place // width, place % width
+        early = t < limits.min_length
+        if n == 0 or width <= n:
+            return cls(ends, never, early)
+        begun = F.pad(_same(target, n, 0, width - n + 1), (0, 0, n - 1, 0))  # (R, T, P)
+        earlier = torch.arange(begun.shape[2], device=place.device) <= (t - n).unsqueeze(1)
+        return cls(ends, never, early, begun.flatten(0, 1)[place] & earlier, target[:, n - 1 :], text)
 
     def mark(self, words: Tensor, mark: float) -> Tensor:
         """Set ``words`` (N, V) to ``mark`` where they may not follow; return them."""
@@ -56,26 +64,28 @@ class Forbidden(NamedTuple):
                 words[:, end].masked_fill_(self.early, mark)
             else:
                 words[:, end] = mark
-        if len(self.row):
-            words[self.row, self.token] = mark
-        return words
+        if self.begun is None or self.tokens is None:
+            return words
+        tokens = self.tokens if self.text is None else self.tokens[self.text]
+        first = tokens.gather(1, self.begun.byte().argmax(1, keepdim=True))
+        repeated = torch.where(self.begun, tokens, first)  # where there is none, any token, as it was
+        return words.scatter_(
+            1, repeated, words.gather(1, repeated).masked_fill_(self.begun.any(1, keepdim=True), mark)
+        )
 
-    def select(self, some: Tensor, size: int) -> Forbidden:
-        """At some (n,) of ``size`` places, by number in ascending order."""
-        number = some.new_full((size,), -1)
-        number[some] = torch.arange(len(some), device=some.device)
-        row = number[self.row]
-        kept, early = row >= 0, self.early if isinstance(self.early, bool) else self.early[some]
-        return self._replace(early=early, row=row[kept], token=self.token[kept])
+    def select(self, some: Tensor | slice) -> Forbidden:
+        """At some (n,) of the places, by number."""
+        begun = None if self.begun is None else self.begun[some]
+        early = self.early if isinstance(self.early, bool) else self.early[some]
+        if begun is None or self.tokens is None or self.text is not None:
+            return self._replace(early=early, begun=begun, text=None if self.text is None else self.text[some])
+        return self._replace(early=early, begun=begun, tokens=self.tokens[some])
 
     def split(self, size: int, count: int) -> Iterator[tuple[slice, Forbidden]]:
-        """Ranges of at most ``size`` of ``count`` places, and what may not follow in each. Waits for a GPU once."""
-        starts = range(0, count, size)
-        firsts = torch.searchsorted(self.row, torch.tensor([*starts, count], device=self.row.device))
-        for start, (first, last) in zip(starts, pairwise(firsts.tolist()), strict=True):
-            rows, own = slice(start, start + size), slice(first, last)
-            early = self.early if isinstance(self.early, bool) else self.early[rows]
-            yield rows, self._replace(early=early, row=self.row[own] - start, token=self.token[own])
+        """Ranges of at most ``size`` of ``count`` places, and what may not follow in each."""
+        for start in range(0, count, size):
+            rows = slice(start, start + size)
+            yield rows, self.select(rows)
 
 
 def constrained(limits: Limits, t: int) -> bool:
@@ -83,12 +93,13 @@ def constrained(limits: Limits, t: int) -> bool:
     return t < limits.min_length or limits.block_ngrams > 0
 
 
-def repeats(ids: Tensor, n: int) -> tuple[Tensor, Tensor]:
-    """Rows and tokens, both (M,): the tokens that would repeat an n-gram of the ids (R, t); none for n = 0."""
-    size = ids.shape[1]
-    if size < n or n == 0:
-        return ids.new_empty(0), ids.new_empty(0)
-    ngrams = ids.unfold(1, n, 1)  # (R, size - n + 1, n)
-    begun = (ngrams[:, :, :-1] == ids[:, size - n + 1 :].unsqueeze(1)).all(-1)  # n = 1: all of them
-    row, start = begun.nonzero(as_tuple=True)
-    return row, ngrams[row, start, -1]
+def _same(ids: Tensor, n: int, first: int, last: int) -> Tensor:
+    """Whether the n - 1 tokens of ids (R, t) from a place on begin an n-gram: (R, last - first, t - n + 1).
+
+    At places from ``first`` to before ``last``, and for every n-gram; n = 1: always.
+    """
+    count = ids.shape[1] - n + 1
+    same = torch.ones(len(ids), last - first, count, dtype=torch.bool, device=ids.device)
+    for i in range(n - 1):
+        same &= ids[:, first + i : last + i].unsqueeze(2) == ids[:, i : i + count].unsqueeze(1)
+    return same

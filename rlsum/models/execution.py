@@ -14,6 +14,7 @@ class Execution(NamedTuple):
     """How models compute on a kind of device.
 
     steps_between_looks  steps of a rollout between two looks for texts that have ended: each look waits for a GPU
+    looks_for_lost       rows that float32 has lost are looked for, to compute them again; else all are, without waiting
     drops_ended          texts that have ended take no further steps where the steps keep their graph
     shares_articles      rows that read the same article share its states and keys, in blocks that fit a CPU's cache
     chunk                numbers of the output layer that are reduced together, without gradient
@@ -24,6 +25,7 @@ class Execution(NamedTuple):
     """
 
     steps_between_looks: int
+    looks_for_lost: bool
     drops_ended: bool
     shares_articles: bool
     chunk: int
@@ -34,8 +36,8 @@ class Execution(NamedTuple):
 
 
 CACHED = 2**18  # float32 numbers: 1 MB stays in the cache of a core until it is overwritten
-ON_CPU = Execution(1, True, True, CACHED, True, True, False, False)
-ON_GPU = Execution(8, False, False, 2**21, False, False, True, True)
+ON_CPU = Execution(1, True, True, True, CACHED, True, True, False, False)
+ON_GPU = Execution(8, False, False, False, 2**24, False, False, True, True)
 
 
 def execution(device: torch.device) -> Execution:

@@ -16,6 +16,7 @@ from torch.utils.checkpoint import checkpoint
 
 from rlsum.models.constraints import Forbidden
 from rlsum.models.decoding import Sampling
+from rlsum.models.execution import execution
 
 BLOCKED = float("-inf")
 NEVER = -1e9  # log of "impossible": finite, so that no inf - inf appears in a gradient
@@ -72,12 +73,20 @@ def allowed(
     impossible = forbidden.mark(log_p <= NEVER / 2, True)
     highest = log_p.masked_fill(impossible, BLOCKED).amax(-1)
     if exact is not None:
-        lost = (highest < lost_below(temperature, log_p.shape[1])).nonzero().squeeze(1)
-        if len(lost):
-            return allowed(log_p.index_put((lost,), exact(lost)), forbidden)
+        again = recomputed(log_p, highest < lost_below(temperature, log_p.shape[1]), exact)
+        if again is not log_p:
+            return allowed(again, forbidden)
     for end in forbidden.ends:
         impossible[:, end] &= highest > BLOCKED
     return log_p.masked_fill(impossible, BLOCKED)
+
+
+def recomputed(values: Tensor, lost: Tensor, exact: Callable[[Tensor], Tensor]) -> Tensor:
+    """Values (N, V) with the rows that are ``lost`` (N,) from ``exact``, rows (n,) -> (n, V); itself if none is."""
+    if not execution(values.device).looks_for_lost:
+        return torch.where(lost.unsqueeze(1), exact(torch.arange(len(values), device=values.device)), values)
+    rows = lost.nonzero().squeeze(1)
+    return values.index_put((rows,), exact(rows)) if len(rows) else values
 
 
 def log_policy(
@@ -105,15 +114,16 @@ def _kept(log_p: Tensor, sampling: Sampling, drawn: Tensor | None) -> Tensor:
     Of tokens that are equal up to rounding, some are kept: which, rounding decides, but not how many. So the drawn one
     takes the place of the least probable if they are equal.
     """
-    size = log_p.shape[1]
-    for width in (min(sampling.top_k, size),) if sampling.top_k else (min(NUCLEUS, size), size):
+    size, looks = log_p.shape[1], execution(log_p.device).steps_between_looks == 1
+    widths = [min(NUCLEUS, size), size] if looks else [size]  # to look whether the first is enough waits for a GPU
+    for width in [min(sampling.top_k, size)] if sampling.top_k else widths:
         largest, ids = log_p.topk(width)
         inside = torch.ones_like(ids, dtype=torch.bool)
         if sampling.top_p < 1:
             p = largest.exp()
             enough = sampling.top_p * (p if sampling.top_k else log_p.exp()).sum(-1, keepdim=True)
             inside = p.cumsum(-1) - p < enough  # by the probability of more probable tokens
-        if not inside[:, -1].any():
+        if width == widths[-1] or sampling.top_k or not inside[:, -1].any():
             break
     kept = torch.zeros_like(log_p, dtype=torch.bool).scatter_(1, ids, inside)
     if drawn is not None:
@@ -145,7 +155,7 @@ class Drawing(NamedTuple):
         """
 
         def scored(rows: Tensor) -> Tensor:
-            targets, forbidden = self.targets[rows], self.forbidden.select(rows, len(self.targets))
+            targets, forbidden = self.targets[rows], self.forbidden.select(rows)
             log_policies = log_policy(log_p(rows), forbidden, self.sampling, targets)
             return log_policies.gather(1, targets.unsqueeze(1)).squeeze(1).clamp(min=NEVER)
 

@@ -9,6 +9,8 @@ from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.backend_registration import _DummyBackendModule, _setup_privateuseone_for_python_backend
 
 NAME = "elsewhere"
+WAITS = {"_local_scalar_dense", "nonzero", "equal", "masked_select"}  # a GPU's results that the CPU must know
+WAITED: list[str] = []  # which of them were asked for, and copies to the CPU
 MAY_MEET = {"index", "index_put_", "_index_put_impl_", "copy_", "set_"}  # indices may be on the CPU; copies cross
 
 
@@ -32,6 +34,7 @@ class Boxed(torch.Tensor):
         return box
 
     def tolist(self):
+        WAITED.append("tolist")
         return self.inside.tolist()
 
     @classmethod
@@ -47,6 +50,13 @@ def run(operation, arguments, named):
     if boxes and name not in MAY_MEET and any(t.dim() and not isinstance(t, Boxed) for t in tensors):
         raise RuntimeError(f"{name}: Expected all tensors to be on the same device, but found {NAME}:0 and cpu")
     asked = named.get("device")
+    at = tree_leaves(arguments[1]) if name in ("index", "index_put_") else ()
+    masks = [index for index in at if index is not None and index.dtype == torch.bool]
+    to_cpu = boxes and (
+        (asked is not None and asked.type == "cpu") or (name == "copy_" and not isinstance(tensors[0], Boxed))
+    )
+    if boxes and (name in WAITS or masks or to_cpu):
+        WAITED.append(name)
     here = (boxes and asked is None) or (asked is not None and torch.device(asked).type == NAME)
     if asked is not None:
         named = {**named, "device": "cpu"}

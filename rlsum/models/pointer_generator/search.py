@@ -5,12 +5,11 @@ Notation: R rows being decoded, W beam width, V' = V + unknown words of the batc
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import NamedTuple, Protocol
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
 from rlsum.models.constraints import Forbidden, constrained
@@ -83,9 +82,12 @@ def sampler(sampling: Sampling, noise: Tensor | None = None) -> Chooser:
 
 def split_at(cut: int, total: int, first: Chooser, rest: Chooser) -> Chooser:
     """Use ``first`` for rows before ``cut`` of ``total`` rows, ``rest`` for the others."""
+    counted: list[tuple[Tensor, int]] = []  # rows, and how many are before the cut: one look while they are the same
 
     def choose(words: NextWords, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
-        before = cut if len(rows) == total else int((rows < cut).sum())  # rows come in ascending order
+        if not counted or counted[0][0] is not rows:
+            counted[:] = [(rows, cut if len(rows) == total else int((rows < cut).sum()))]  # rows ascend
+        before = counted[0][1]
         sampled, others = words.select(0, before), words.select(before, len(rows))
         parts = first(sampled, rows[:before], ids[:before]), rest(others, rows[before:], ids[before:])
         chosen, log_prob = (torch.cat(part) for part in zip(*parts, strict=True))
@@ -153,15 +155,14 @@ def beam(model: Network, encoded: Encoded, decoding: Decoding) -> Tokens:
     """The best hypothesis of each row by log p / length ** length_penalty.
 
     All R rows keep W hypotheses and advance together as R*W rows. When a row is done, ``early_stopping`` says, see
-    ``_is_done``; by default a beam of 1 is greedy decoding. At max_length, the best open hypothesis competes with the
+    ``Ended.close``; by default a beam of 1 is greedy decoding. At max_length, the best open hypothesis competes with the
     ended ones: one that ended early may be far less probable. As ``generate`` of transformers.
     """
     rows, width, device = len(encoded.mask), decoding.beam, encoded.mask.device
     encoded = encoded.select(torch.arange(rows, device=device).repeat_interleave(width))
     state, columns = model.start(encoded), model.word_columns()
-    beams = Beams.start(rows, width, device)
-    finished: list[list[Hypothesis]] = [[] for _ in range(rows)]
-    done: set[int] = set()
+    beams, ended = Beams.start(rows, width, device), Ended(rows, decoding, device)
+    between_looks = execution(device).steps_between_looks
     for t in range(decoding.max_length):
         p, words, state = model.advance(encoded, state, beams.last(), columns)
         log_p, forbidden = _log(p), Forbidden.after(beams.ids, decoding, *READABLE)
@@ -171,51 +172,85 @@ def beam(model: Network, encoded: Encoded, decoding: Decoding) -> Tokens:
             log_p = torch.where(possible > BLOCKED, possible, log_p)
         else:
             possible = forbidden.mark(log_p.clone(), BLOCKED)
-        origin, beams = _grow(beams, log_p, possible, finished, done, decoding)
+        origin, beams = _grow(beams, log_p, possible, ended)
         state = state.select(origin)
         if t + 1 == decoding.max_length:
             break
-        best_open = beams.total.max(1).values.tolist()
-        done |= {
-            row
-            for row, best in zip(beams.rows, best_open, strict=True)
-            if _is_done(finished[row], best, t + 1, decoding)
-        }
-        open_rows = [i for i, row in enumerate(beams.rows) if row not in done]
-        if not open_rows:
+        ended.close(beams)
+        if (t + 1) % between_looks:
+            continue
+        going = (~ended.done[beams.rows]).nonzero().squeeze(1)
+        if not len(going):
             break
-        if len(open_rows) <= len(beams.rows) * WORTH_DROPPING:
-            beams, kept = beams.select(open_rows)
+        if len(going) <= len(beams.rows) * WORTH_DROPPING:
+            beams, kept = beams.select(going)
             encoded, state = encoded.select(kept), state.select(kept)
-    for i, row in enumerate(beams.rows):
-        if row not in done:  # cut off at max_length
-            best = i * width + int(beams.total[i].argmax())  # all open ones are equally long
-            total = beams.total[i].max().item()
-            finished[row].append(Hypothesis.of(total, beams.ids[best], beams.log_prob[best], decoding))
-    return _best(finished)
+    return ended.best(beams)
 
 
-class Hypothesis(NamedTuple):
-    """A text that ended or was cut off: its rank, its ids and their log-probabilities, both (length,)."""
+class Ended:
+    """The W best hypotheses of each row that have ended, and the rows that are done.
 
-    rank: float
-    ids: Tensor
-    log_prob: Tensor
+    rank           (R, W) float64, log p over length ** penalty, the best first, -inf for none
+    ids, log_prob  (R, W, L) their tokens; log-probabilities in float64
+    done           (R,) bool
+    """
 
-    @classmethod
-    def of(cls, total: float, ids: Tensor, log_prob: Tensor, decoding: Decoding) -> Hypothesis:
-        """Ranked by ``total``, its log p, over its length to the power of the penalty."""
-        return cls(total / len(ids) ** decoding.length_penalty, ids, log_prob)
+    def __init__(self, rows: int, decoding: Decoding, device: torch.device) -> None:
+        self.decoding, shape = decoding, (rows, decoding.beam)
+        self.rank = torch.full(shape, BLOCKED, dtype=torch.float64, device=device)
+        self.ids = torch.full((*shape, decoding.max_length), PAD, device=device)
+        self.log_prob = torch.zeros(self.ids.shape, dtype=torch.float64, device=device)
+        self.done = torch.zeros(rows, dtype=torch.bool, device=device)
+
+    def add(self, rows: Tensor, total: Tensor, ids: Tensor, log_prob: Tensor, wanted: Tensor) -> None:
+        """Hypotheses of ``rows`` (r,) that end: their log p (r, n), tokens (r, n, t), which ones are ``wanted`` (r, n).
+
+        Rows that are done take no more.
+        """
+        length = ids.shape[2]
+        wanted = wanted & ~self.done[rows].unsqueeze(1)
+        rank = total.double() / length**self.decoding.length_penalty
+        rank = torch.cat([self.rank[rows], rank.masked_fill(~wanted, BLOCKED)], 1)
+        self.rank[rows], order = (best[:, : self.decoding.beam] for best in rank.sort(descending=True, stable=True))
+        for kept, new in ((self.ids, ids), (self.log_prob, log_prob)):
+            every = torch.cat([kept[rows], F.pad(new.to(kept.dtype), (0, kept.shape[2] - length))], 1)  # PAD is 0
+            kept[rows] = every.gather(1, order.unsqueeze(2).expand(-1, -1, kept.shape[2]))
+
+    def close(self, beams: Beams) -> None:
+        """Find the rows that are done, as transformers' ``early_stopping`` says.
+
+        True: W have ended (See et al. 2017). False: and the best open one would not be among them if it ended now.
+        "never": and not with any length up to ``max_length``, at which a penalty above 0 ranks it highest.
+        """
+        lowest, decoding = self.rank[beams.rows, -1], self.decoding
+        done = lowest > BLOCKED
+        if decoding.early_stopping is not True:
+            never = decoding.early_stopping == "never" and decoding.length_penalty > 0
+            length = decoding.max_length if never else beams.ids.shape[1]
+            done &= beams.total.amax(1).double() / length**decoding.length_penalty <= lowest
+        self.done[beams.rows] |= done
+
+    def best(self, beams: Beams) -> Tokens:
+        """The best hypothesis of each row; of rows that are not done, an open one that was cut off may be that."""
+        open_total, place = beams.total.max(1, keepdim=True)  # all open ones are equally long
+        ids, log_prob = (
+            tokens.unflatten(0, beams.total.shape).gather(1, place.unsqueeze(2).expand(-1, -1, tokens.shape[1]))
+            for tokens in (beams.ids, beams.log_prob)
+        )
+        self.add(beams.rows, open_total, ids, log_prob, torch.ones_like(place, dtype=torch.bool))
+        width = int((self.ids[:, 0] != PAD).any(0).sum())
+        return Tokens(self.ids[:, 0, :width], self.log_prob[:, 0, :width].to(beams.log_prob.dtype))
 
 
 class Beams(NamedTuple):
-    """Open hypotheses: W for each row number in ``rows``, one after the other.
+    """Open hypotheses: W for each row number in ``rows`` (rows,), one after the other.
 
     total          (rows, W) log p of each, -inf for none
     ids, log_prob  (rows * W, t) their tokens so far
     """
 
-    rows: list[int]
+    rows: Tensor
     total: Tensor
     ids: Tensor
     log_prob: Tensor
@@ -226,45 +261,21 @@ class Beams(NamedTuple):
         total = torch.full((rows, width), BLOCKED, device=device)
         total[:, 0] = 0.0
         empty = torch.empty((rows * width, 0), device=device)
-        return cls(list(range(rows)), total, empty.long(), empty)
+        return cls(torch.arange(rows, device=device), total, empty.long(), empty)
 
     def last(self) -> Tensor:
         """The last id of each hypothesis (rows * W,)."""
         return self.ids[:, -1] if self.ids.shape[1] else self.ids.new_full((len(self.ids),), BOS)
 
-    def select(self, kept: list[int]) -> tuple[Beams, Tensor]:
+    def select(self, kept: Tensor) -> tuple[Beams, Tensor]:
         """Some of the rows, by position in ``rows``; and the positions (len(kept) * W,) of their hypotheses."""
-        index = torch.tensor(kept, device=self.ids.device)
         width = self.total.shape[1]
-        flat = (index.unsqueeze(1) * width + torch.arange(width, device=index.device)).flatten()
-        rows = [self.rows[i] for i in kept]
-        return Beams(rows, self.total[index], self.ids[flat], self.log_prob[flat]), flat
+        flat = (kept.unsqueeze(1) * width + torch.arange(width, device=kept.device)).flatten()
+        return Beams(self.rows[kept], self.total[kept], self.ids[flat], self.log_prob[flat]), flat
 
 
-def _is_done(ended: list[Hypothesis], best_open: float, length: int, decoding: Decoding) -> bool:
-    """Whether a row is done, as transformers' ``early_stopping`` says; its open hypotheses have ``length`` tokens.
-
-    True: W have ended (See et al. 2017). False: and the best open one would not be among them if it ended now.
-    "never": and not with any length up to ``max_length``, at which a penalty above 0 ranks it highest.
-    """
-    if len(ended) < decoding.beam or decoding.early_stopping is True:
-        return len(ended) >= decoding.beam
-    never = decoding.early_stopping == "never" and decoding.length_penalty > 0
-    highest = best_open / (decoding.max_length if never else length) ** decoding.length_penalty
-    return highest <= min(hypothesis.rank for hypothesis in ended)
-
-
-def _grow(
-    beams: Beams,
-    log_p: Tensor,
-    possible: Tensor,
-    finished: list[list[Hypothesis]],
-    done: Collection[int],
-    decoding: Decoding,
-) -> tuple[Tensor, Beams]:
-    """Extend every hypothesis by a word: ended ones go to ``finished``, the W best open ones of a row stay.
-
-    The W best of the ended ones are kept; rows that are ``done`` take no more.
+def _grow(beams: Beams, log_p: Tensor, possible: Tensor, ended: Ended) -> tuple[Tensor, Beams]:
+    """Extend every hypothesis by a word: those that end go to ``ended``, the W best open ones of a row stay.
 
     Returns the position of the hypothesis that each new one extends (rows * W,), and the new ones.
     """
@@ -275,23 +286,13 @@ def _grow(
     origin = (first * width + flat // log_p.shape[1]).flatten()
     ids = torch.cat([beams.ids[origin], token.flatten().unsqueeze(1)], 1)
     log_prob = torch.cat([beams.log_prob[origin], log_p[origin, token.flatten()].unsqueeze(1)], 1)
-    for i, rank in ((token == EOS) & (best > BLOCKED))[:, :width].nonzero().tolist():
-        if beams.rows[i] not in done:
-            ended, row = finished[beams.rows[i]], i * 2 * width + rank
-            ended.append(Hypothesis.of(best[i, rank].item(), ids[row], log_prob[row], decoding))
-            if len(ended) > width:
-                ended.remove(min(ended, key=lambda hypothesis: hypothesis.rank))
+    ends = (token == EOS) & (best > BLOCKED)
+    of_row = [tokens.unflatten(0, (rows, -1))[:, :width] for tokens in (ids, log_prob)]
+    ended.add(beams.rows, best[:, :width], of_row[0], of_row[1], ends[:, :width])
     # at most W of the 2W candidates end, so W open ones remain
     total, keep = best.masked_fill(token == EOS, BLOCKED).topk(width)
     kept = (first * 2 * width + keep).flatten()
     return origin[kept], Beams(beams.rows, total, ids[kept], log_prob[kept])
-
-
-def _best(finished: list[list[Hypothesis]]) -> Tokens:
-    """The best hypothesis of each row, padded to the longest."""
-    chosen = [max(hypotheses, key=lambda hypothesis: hypothesis.rank) for hypotheses in finished]
-    ids = pad_sequence([hypothesis.ids for hypothesis in chosen], batch_first=True, padding_value=PAD)
-    return Tokens(ids, pad_sequence([hypothesis.log_prob for hypothesis in chosen], batch_first=True))
 
 
 def _log(p: Tensor) -> Tensor:

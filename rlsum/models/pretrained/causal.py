@@ -76,8 +76,8 @@ class Causal(TransformersModel):
             if self.vocabulary.stop:
                 stopped = [self.vocabulary.stopped(row) for row in ids.tolist()]
                 logits = self._ending(logits, torch.tensor(stopped, device=logits.device))
-            scores = choose(F.pad(ids, (1, 0)), logits)
-            return torch.multinomial(scores.softmax(-1), 1).squeeze(1)
+            p = choose(F.pad(ids, (1, 0)), logits).softmax(-1)
+            return (p / torch.empty_like(p).exponential_()).argmax(-1)  # torch.multinomial, but that waits for a GPU
 
         ends, pad = self.rules.ends, self.rules.pad
         decode = prefix.decode if self.reads_once(batch, max_length) else plain.decode

@@ -133,7 +133,10 @@ class TransformersModel(Model):
         with self.no_dropout():
             chosen = self.chosen(batch, rows, choose, sampling.limit)
         ids = self.rules.ends_of(chosen, sampling.limit)
-        return Tokens(ids, choose.log_prob(chosen).masked_fill(ids == batch.pad, 0.0))
+        log_prob = choose.log_prob(chosen).masked_fill(ids == batch.pad, 0.0)
+        if log_prob.isnan().any():
+            raise RuntimeError(f"model.pretrained={self.config.pretrained}: its scores of tokens are not numbers (NaN)")
+        return Tokens(ids, log_prob)
 
     @torch.no_grad()
     def disagreement(self, batch: Batch, sampling: Sampling) -> float:

@@ -202,10 +202,10 @@ class SelfCritical:
         return torch.cat([sampled, _certainly(possible.argmax(-1), possible)])
 
     def log_prob(self, ids: Tensor) -> Tensor:
-        """Log-probabilities (R, L) of the decoded ids."""
+        """Log-probabilities (R, L) of the decoded ids, behind which more may have been chosen."""
         self._remember(ids[:, -1])
         self._last = None
-        return torch.stack(self.chosen, 1)
+        return torch.stack(self.chosen[: ids.shape[1]], 1)
 
     def _remember(self, ids: Tensor) -> None:
         if self._last is not None:

@@ -4,12 +4,19 @@ import copy
 import os
 import subprocess
 import sys
+import tempfile
+from collections import Counter
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+import language_models as lm
+import pretrained
 import pytest
 import tiny
 import torch
 
+from rlsum.data.vocabulary import EOS
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.sampling import Drawn
 from rlsum.training.steps import training_step
@@ -24,7 +31,7 @@ def test_no_tensor_is_left_on_the_cpu():
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parents[2] / "support")])}
     done = subprocess.run([sys.executable, __file__], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.split() == ["refused", "samples", "texts", *OBJECTIVES]
+    assert done.stdout.split() == ["refused", "samples", "texts", "steps", *OBJECTIVES]
 
 
 def of_samples(models, batches):
@@ -48,6 +55,43 @@ def of_texts(models, batches):
         decoding = Decoding(method=method, min_length=2, block_ngrams=2, max_length=9)
         one, other = (m.to_text(b, m.generate(b, decoding)) for m, b in zip(models, batches, strict=True))
         assert one == other
+
+
+def of_steps(model, batch, language_model, news):
+    """Between two looks for ended texts, no step waits for the device."""
+    import elsewhere
+
+    def waited(call, length):
+        elsewhere.WAITED.clear()
+        call(length)
+        return Counter(elsewhere.WAITED)
+
+    with torch.no_grad():
+        model.word_out.bias[EOS] = -1e4  # nothing ends
+    language_model.rules = replace(language_model.rules, ends=(len(language_model.vocabulary.tokenizer) - 1,))
+    calls = {}
+    for options in (*SAMPLINGS, {"block_ngrams": 3, "temperature": 0.7}):
+        for name, one, data in (("pointer-generator", model, batch), ("causal", language_model, news)):
+            calls[name, "samples", str(options)] = partial(sampled, one, data, options)
+        calls["samples, scored", str(options)] = partial(scored, model, batch, options)
+    for decoding in (Decoding(), Decoding(block_ngrams=2), Decoding("beam", beam=3, block_ngrams=2, min_length=3)):
+        calls["searched", str(decoding)] = partial(searched, model, batch, decoding)
+    calls["causal", "searched"] = partial(searched, language_model, news, Decoding(block_ngrams=2))
+    for name, call in calls.items():
+        _, few, many = waited(call, 8), waited(call, 9), waited(call, 15)  # a look is taken every eight steps
+        assert few == many, (name, few, many)
+
+
+def sampled(model, batch, options, length):
+    model.self_critical(batch, 2, Sampling(max_length=length, **options))
+
+
+def scored(model, batch, options, length):
+    model.draw_and_score(batch, 2, Sampling(max_length=length, **options), None, True, True)
+
+
+def searched(model, batch, decoding, length):
+    model.generate(batch, replace(decoding, max_length=length))
 
 
 def of_updates(models, batches, objective):
@@ -80,6 +124,11 @@ def main():
     print("samples")
     of_texts(models, batches)
     print("texts")
+    with tempfile.TemporaryDirectory() as folder:
+        language_model = lm.summarizer(lm.save(Path(folder), "llama"))
+    news = pretrained.batch(language_model)
+    of_steps(copy.deepcopy(models[1]), batches[1], language_model.to(elsewhere.NAME), news.to(elsewhere.NAME))
+    print("steps")
     for name, objective in OBJECTIVES.items():
         of_updates(models, batches, objective)
         print(name)

@@ -19,7 +19,7 @@ from rlsum.models.constraints import Forbidden
 from rlsum.models.decoding import Sampling
 from rlsum.models.execution import execution
 from rlsum.models.pointer_generator.kernels.word_scores import SMALLEST, WordOdds, precision
-from rlsum.models.sampling import BLOCK, NEVER, Drawing, NextWords, log_policy, lost_below
+from rlsum.models.sampling import BLOCK, NEVER, Drawing, NextWords, log_policy, lost_below, recomputed
 
 WARM = 1.5  # temperatures above it give words that float32 loses a share
 
@@ -27,15 +27,17 @@ WARM = 1.5  # temperatures above it give words that float32 loses a share
 def weights_(words: NextWords, forbidden: Forbidden, sampling: Sampling, looks: bool) -> Tensor:
     """Replace p (R, V') by weights in proportion to q; the end alone where nothing is allowed.
 
-    ``looks`` for rows in which float32 has lost what is left. It makes a GPU wait; at temperatures above WARM always.
+    ``looks`` for rows in which float32 has lost what is left, at temperatures above WARM always.
     """
     p = forbidden.mark(words.p, 0.0)
     highest = power_(p, sampling.temperature)
     p[:, EOS].masked_fill_(highest == 0, 1.0)
     if looks or sampling.temperature > WARM:
-        lost = (highest < smallest(sampling, p.shape[1])).nonzero().squeeze(1)
-        if len(lost):
-            p[lost] = log_policy(words.log_p(lost), forbidden.select(lost, len(p)), sampling).exp()
+
+        def exact(rows: Tensor) -> Tensor:
+            return log_policy(words.log_p(rows), forbidden.select(rows), sampling).exp()
+
+        return recomputed(p, highest < smallest(sampling, p.shape[1]), exact)
     return p
 
 

@@ -81,7 +81,7 @@ def test_a_graph_that_cannot_be_used_is_left_with_a_warning(replay, request, mon
     assert torch.equal(found.ids, expected.ids)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.gpu
 @pytest.mark.parametrize("method", ["greedy", "sampled"])
 def test_on_a_gpu_a_graph_gives_the_texts_of_the_models_own_steps(method, monkeypatch):
     model = talker().cuda()
