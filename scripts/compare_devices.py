@@ -3,14 +3,15 @@
     python scripts/compare_devices.py RUN
 
 Prints the largest differences of scores (nats) and gradients (of the largest of their tensor), how many texts are
-equal, and seconds. Then seconds of a language model of SmolLM2-135M's sizes with random weights, its articles read once
-and as plain rows. Without a GPU it compares the CPU with itself.
+equal (samples of the same random numbers, greedy texts, beams), and seconds. Then, for a language model of
+SmolLM2-135M's sizes with random weights, how its scores differ from plain rows on the CPU, seconds and memory, its
+articles read once and as plain rows. Without a GPU it compares the CPU with itself.
 """
 
 from __future__ import annotations
 
+import argparse
 import copy
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ import torch
 from torch import Tensor
 
 from rlsum.data.batch import Batch
+from rlsum.data.subwords import IGNORED
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pretrained import prefix, rows
 from rlsum.models.summarizer import Model
@@ -30,6 +32,7 @@ from rlsum.training import build, checkpoint
 ARTICLES, SAMPLES = 16, 5
 SAMPLING = Sampling(60, temperature=0.7, block_ngrams=3)
 BEAM = Decoding(method="beam", beam=4, max_length=60, min_length=5, block_ngrams=3)
+WAYS = {"plain rows": rows, "read once": prefix}
 SIZES = {  # of SmolLM2-135M
     "vocab_size": 49152,
     "hidden_size": 576,
@@ -41,16 +44,22 @@ SIZES = {  # of SmolLM2-135M
 }
 
 
-def main(arguments: Sequence[str]) -> None:
+def main() -> None:
     """Compare with the device that torch sees."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path, help="folder of a run of a pointer-generator")
+    parser.add_argument("--layers", type=int, default=SIZES["num_hidden_layers"], help="of the language model")
+    parser.add_argument("--samples", type=int, nargs="+", default=[4, 8, 16], help="of an article, of this model")
+    options = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    stored = checkpoint.find(Path(arguments[0]))
+    stored = checkpoint.find(options.run)
     model = build.load_model(stored)
     config = replace(stored.config, data=replace(stored.config.data, train_limit=ARTICLES))
     read = model.read(build.corpus(config, "train").rows, config.data.max_source, config.data.max_target)
     batch = model.collate(read[:ARTICLES])
     compare(model, copy.deepcopy(model).to(device), batch, batch.to(device))
-    language_model(device, SIZES, articles=4, samples=(4, 8), lengths=(400, 60))
+    sizes = {**SIZES, "num_hidden_layers": options.layers}
+    language_model(device, sizes, articles=4, samples=options.samples, lengths=(400, 60))
 
 
 def compare(model: Model, other: Model, batch: Batch, moved: Batch) -> None:
@@ -66,10 +75,16 @@ def compare(model: Model, other: Model, batch: Batch, moved: Batch) -> None:
         strict=True,
     )
     for name, (own, their) in zip(("samples", "greedy"), drawn, strict=True):
-        texts = list(zip(model.to_text(batch, own), other.to_text(moved, their), strict=True))
-        print(f"{name}: {sum(one == two for one, two in texts)} of {len(texts)} texts are equal")
+        tell_equal(name, model.to_text(batch, own), other.to_text(moved, their))
+    beams = (one.to_text(data, one.generate(data, BEAM)) for one, data in ((model, batch), (other, moved)))
+    tell_equal("beams", *beams)
     print("CPU, seconds:", times_of(model, batch))
     print(f"{moved.src.device.type}, seconds:", times_of(other, moved))
+
+
+def tell_equal(name: str, own: Sequence[str], their: Sequence[str]) -> None:
+    """Print how many texts are equal."""
+    print(f"{name}: {sum(one == two for one, two in zip(own, their, strict=True))} of {len(own)} texts are equal")
 
 
 def times_of(model: Model, batch: Batch) -> str:
@@ -97,17 +112,35 @@ def language_model(
     """Print seconds of plain rows and of articles that are read once."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    network = LlamaForCausalLM(LlamaConfig(**sizes, max_position_embeddings=sum(lengths))).to(device)
-    src = torch.randint(5, sizes["vocab_size"], (articles, lengths[0]), device=device)
-    src_lengths = torch.full((articles,), lengths[0], device=device)
+    torch.manual_seed(0)
+    network = LlamaForCausalLM(LlamaConfig(**sizes, max_position_embeddings=sum(lengths)))
+    src = torch.randint(5, sizes["vocab_size"], (articles, lengths[0]))
+    src_lengths = torch.tensor([lengths[0] - lengths[0] * i // 40 for i in range(articles)])
+    target = torch.randint(5, sizes["vocab_size"], (2 * articles, lengths[1]))
+    target[1, lengths[1] // 2 :] = IGNORED
+    with torch.no_grad():
+        expected = rows.logits(network, src, src_lengths, target)[target != IGNORED].log_softmax(-1)
+        network, src, src_lengths, target = (x.to(device) for x in (network, src, src_lengths, target))
+        for name, way in WAYS.items():
+            scores = way.logits(network, src, src_lengths, target)[target != IGNORED].log_softmax(-1)
+            print(f"{name}: scores differ from plain rows on the CPU by {(scores.cpu() - expected).abs().max():.2g}")
     for k in samples:
         target = torch.randint(5, sizes["vocab_size"], (articles * k, lengths[1]), device=device)
         of = torch.arange(articles, device=device).repeat_interleave(k)
-        for name, way in (("plain rows", rows), ("read once", prefix)):
+        for name, way in WAYS.items():
             learn = partial(_learn, way.logits, network, src, src_lengths, target)
             draw = partial(way.decode, network, src, src_lengths, of, _best, lengths[1], (0,), 0)
             times = f"scores and gradients {seconds(learn):.3f}, drawn {seconds(draw):.3f}"
-            print(f"{articles} x {k}, {name}, seconds: {times}")
+            print(f"{articles} x {k}, {name}, seconds: {times}{memory(learn)}", flush=True)
+
+
+def memory(call: Callable[[], object]) -> str:
+    """GiB that a call takes of a GPU at most, weights included."""
+    if not torch.cuda.is_available():
+        return ""
+    torch.cuda.reset_peak_memory_stats()
+    call()
+    return f", GiB {torch.cuda.max_memory_allocated() / 2**30:.1f}"
 
 
 def _learn(logits: Callable[..., Tensor], network: Any, src: Tensor, src_lengths: Tensor, target: Tensor) -> None:
@@ -131,4 +164,4 @@ def seconds(call: Callable[[], object], times: int = 3) -> float:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

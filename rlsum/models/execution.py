@@ -14,7 +14,8 @@ class Execution(NamedTuple):
     """How models compute on a kind of device.
 
     steps_between_looks  steps of a rollout between two looks for texts that have ended: each look waits for a GPU
-    looks_for_lost       rows that float32 has lost are looked for, to compute them again; else all are, without waiting
+    looks_for_lost       whether rows that float32 has lost, or hypotheses that end, are there decides what is computed;
+                         else it is computed for all, which no step waits for
     drops_ended          texts that have ended take no further steps where the steps keep their graph
     shares_articles      rows that read the same article share its states and keys, in blocks that fit a CPU's cache
     chunk                numbers of the output layer that are reduced together, without gradient

@@ -155,7 +155,7 @@ def beam(model: Network, encoded: Encoded, decoding: Decoding) -> Tokens:
     """The best hypothesis of each row by log p / length ** length_penalty.
 
     All R rows keep W hypotheses and advance together as R*W rows. When a row is done, ``early_stopping`` says, see
-    ``Ended.close``; by default a beam of 1 is greedy decoding. At max_length, the best open hypothesis competes with the
+    ``Ended.close``; by default a beam of 1 is greedy decoding. At max_length, the best open hypothesis joins the
     ended ones: one that ended early may be far less probable. As ``generate`` of transformers.
     """
     rows, width, device = len(encoded.mask), decoding.beam, encoded.mask.device
@@ -210,6 +210,8 @@ class Ended:
         """
         length = ids.shape[2]
         wanted = wanted & ~self.done[rows].unsqueeze(1)
+        if execution(wanted.device).looks_for_lost and not wanted.any():  # a GPU would wait to know
+            return
         rank = total.double() / length**self.decoding.length_penalty
         rank = torch.cat([self.rank[rows], rank.masked_fill(~wanted, BLOCKED)], 1)
         self.rank[rows], order = (best[:, : self.decoding.beam] for best in rank.sort(descending=True, stable=True))

@@ -204,9 +204,9 @@ class _SharedArticle(torch.autograd.Function):
         inputs = [articles.of(x, packed.count) for x in tensors]
         gradients = [[x] for x in attention_gradients(ctx.scale, True, *inputs)]
         if samples is not None:
-            asked = [samples.of(x, packed.count) for x in tensors]
-            asked[2:4] = inputs[2:4]  # keys and values of the article
-            shared = attention_gradients(ctx.scale, False, *asked, mask=articles.mask)
+            own_grad, asked, _, _, own_out, sums = (samples.of(x, packed.count) for x in tensors)
+            read = own_grad, asked, inputs[2], inputs[3], own_out, sums  # keys and values of the article
+            shared = attention_gradients(ctx.scale, False, *read, articles.mask)
             own = attention_gradients(ctx.scale, True, *(samples.of(x, packed.rows) for x in tensors))
             for gradient, by_own in zip(gradients, own, strict=True):
                 gradient.append(samples.back(by_own))
