@@ -67,8 +67,11 @@ def main(arguments: Sequence[str] | None = None) -> list[tuple[str, float, float
     for name, changes in arms.items():
         train(folder, name, options.steps, 1e-3, options.seed, {**objective, **changes}, "--init", folder / "start")
     written = {name: generate(folder, name, "second", name, "--beam", 1) for name in ("start", *arms)}
+    candidates = {name: [row.candidate for row in read_outputs(path)] for name, path in written.items()}
     verdicts = {
-        name: study(folder / f"study-2-{name}", [written["start"], written[name]], options.seed) for name in arms
+        name: study(folder / f"study-2-{name}", [written["start"], written[name]], options.seed)
+        for name in arms
+        if candidates[name] != candidates["start"]
     }
     shown = report(folder, learned, written, verdicts)
     print(f"{time.perf_counter() - begun:.0f} s")
