@@ -87,8 +87,9 @@ def show_plan(comparison: Comparison, jobs: int, pilot: Path | None, gain: float
     folder.claim()
     folder.prepare()
     preflight.check(comparison, cells)
-    cost = costs.costs(folder, cells, preflight.count_of_articles(comparison, cells))
-    show(preflight.plan(comparison, cells, cost, jobs, variances, gain / 100), Console())
+    console = Console()
+    cost = costs.costs(folder, cells, preflight.count_of_articles(comparison, cells), console)
+    show(preflight.plan(comparison, cells, cost, jobs, variances, gain / 100), console)
 
 
 def show_compared(compared: Compared) -> None:

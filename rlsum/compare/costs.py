@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from rich.console import Console
+
 from rlsum import config as configs
 from rlsum import workers
 from rlsum.compare.cells import Cell, methods_of
@@ -61,10 +63,10 @@ class Timed:
     starting: float
 
 
-def costs(folder: Folder, cells: Sequence[Cell], count: int) -> dict[str, Cost]:
+def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -> dict[str, Cost]:
     """The cost of every cell, from a few updates of each kind of training; what was timed is kept in the folder.
 
-    ``count``: test articles. Each way of decoding is timed with the first model: all have its size. A training that
+    ``count``: test articles. ``console`` shows each kind when it has been timed. Each way of decoding is timed with the first model: all have its size. A training that
     fails already has no cost: it is its own cell's matter.
     """
     path = folder.path / "costs.json"
@@ -84,6 +86,8 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int) -> dict[str, Cost]:
         for cell in cells:
             if cell.config is None or cell.system in timed:
                 continue
+            if not opened:
+                console.print("Timing a few updates and articles of each kind, to say what all will cost ...", style="dim")
             start = starts[cell.after[0]] if cell.after else None
             left = {name: how for name, how in sections.items() if name not in known}
             opened = opened or _seconds_of(worker.submit(_imported).result)
@@ -93,7 +97,8 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int) -> dict[str, Cost]:
                 continue
             timed[cell.system] = replace(measured, starting=opened + measured.starting)
             known |= set(left)
-    write_atomically(path, json.dumps({name: asdict(each) for name, each in timed.items()}).encode())
+            write_atomically(path, json.dumps({name: asdict(each) for name, each in timed.items()}).encode())
+            console.print(f"  {cell.title}: {measured.update:.2g} s an update", style="dim", markup=False)
     found = {cell.name: _cost(folder.comparison, cell, timed, count) for cell in cells}
     return {name: cost for name, cost in found.items() if cost is not None}
 
@@ -175,12 +180,12 @@ def time_training(
             training=replace(config.training, validate_decoded=math.ceil(decoded * valid / known)),
         )
         trainer = build.trainer(config, init=init.folder if init else None)
-        update, validation = trainer.timed(TIMED)
-        starting = time.perf_counter() - begun - (1 + TIMED) * update - 2 * validation
+        starting = time.perf_counter() - begun
+        update, validation, loading = trainer.timed(TIMED)
         timed = {name: time_decoding(trainer, comparison, section, longest) for name, section in sections.items()}
     decoding = {name: seconds for name, (seconds, _) in timed.items()}
     scoring = max((seconds for _, seconds in timed.values()), default=0.0)
-    return Timed(update, validation * known / valid, decoding, scoring, max(0.0, starting))
+    return Timed(update, validation * known / valid, decoding, scoring, starting + max(0.0, loading))
 
 
 def _cut(decoding: L, longest: int | None) -> L:

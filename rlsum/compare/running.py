@@ -75,10 +75,7 @@ def run(
         if not all(folder.trained(cell) for cell in chosen):
             preflight.check(comparison, cells)
             if timed and task is None:
-                console.print(
-                    "Timing a few updates and articles of each kind, to say what all will cost ...", style="dim"
-                )
-                cost = costs.costs(folder, cells, preflight.count_of_articles(comparison, cells))
+                cost = costs.costs(folder, cells, preflight.count_of_articles(comparison, cells), console)
                 show(preflight.plan(comparison, cells, cost, jobs), console)
                 expected = {name: each.update for name, each in cost.items()}
             folder.claim()  # again: until something is made, another configuration may have taken the folder

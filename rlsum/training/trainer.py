@@ -12,7 +12,7 @@ import math
 import random
 import shlex
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -55,6 +55,21 @@ declare(
     Field("learning_rate", "learning rate of the updates"),
     Field("skipped_updates", "share of updates whose gradient overflowed (fp16), which are not made"),
 )
+
+
+ENOUGH = 20.0  # seconds of an update or a validation that is timed once
+
+
+def _timed(work: Callable[[], object], times: int) -> tuple[float, int]:
+    """Seconds of ``work``, the mean of ``times`` after a first that loads what it needs, and how often it was done."""
+    begun = time.perf_counter()
+    work()
+    first = time.perf_counter() - begun
+    if first >= ENOUGH:
+        return first, 1
+    for _ in range(times):
+        work()
+    return (time.perf_counter() - begun - first) / times, 1 + times
 
 
 @dataclass
@@ -182,18 +197,20 @@ class Trainer:
             f"rlsum train --resume {shlex.quote(str(self.run))}"
         )
 
-    def timed(self, updates: int) -> tuple[float, float]:
-        """Seconds of an update, the mean of ``updates``, and of a validation, each after a first one that also loads
-        what it needs. Moves the weights."""
-        self._measure()
-        self._update()
-        begun = time.perf_counter()
-        for _ in range(updates):
-            self.progress.step += 1
+    def timed(self, updates: int) -> tuple[float, float, float]:
+        """Seconds of an update, the mean of ``updates``, of a validation, and of what the first of each loads.
+
+        A first one that takes `ENOUGH` seconds is the measure: what it loads is little beside that. Moves the weights.
+        """
+
+        def next_update() -> None:
             self._update()
-        trained = time.perf_counter()
-        self._measure()
-        return (trained - begun) / updates, time.perf_counter() - trained
+            self.progress.step += 1
+
+        begun = time.perf_counter()
+        validation, validations = _timed(self._measure, 1)
+        update, count = _timed(next_update, updates)
+        return update, validation, time.perf_counter() - begun - validations * validation - count * update
 
     def _finish(self, monitor: Monitor) -> None:
         """Write result.json, which only a finished run has. Raises TrainingError if it has trained nothing."""

@@ -110,7 +110,9 @@ def test_a_comparison_without_faults_whose_start_has_dropout_passes_and_has_a_co
     folder, cells = prepared(tmp_path, start=start, rewards={"rouge-l": "rouge-l"}, controls=["none"])
     preflight.check(folder.comparison, cells)
     before = logging.getLogger("rlsum.readers").level
-    found = costs.costs(folder, cells, 600)
+    text = io.StringIO()
+    console = Console(file=text, width=150)
+    found = costs.costs(folder, cells, 600, console)
     assert set(found) == {"start-1", "none-1", "rouge-l-1", "lead-3", "oracle"}
     assert found["oracle"].total == found["oracle"].scoring > 0
     assert logging.getLogger("rlsum.readers").level == before  # what is read later in this process warns again
@@ -118,12 +120,13 @@ def test_a_comparison_without_faults_whose_start_has_dropout_passes_and_has_a_co
         trained = updates * cost.update + validations * cost.validation
         assert cost.total == pytest.approx(trained + cost.decoding + cost.scoring + cost.starting)
         assert min(cost.decoding, cost.scoring, cost.starting) > 0
-    assert costs.costs(folder, cells, 600) == found  # remembered
-    text = io.StringIO()
-    show(preflight.plan(folder.comparison, cells, found, 2), Console(file=text, width=150))
+    assert text.getvalue().count(" s an update") == 3
+    assert costs.costs(folder, cells, 600, console) == found  # remembered
+    assert text.getvalue().count(" s an update") == 3
+    show(preflight.plan(folder.comparison, cells, found, 2), console)
     assert "rouge-l-1" in text.getvalue()
     assert "of them decoding" in text.getvalue()
-    twice = costs.costs(folder, cells, 1200)
+    twice = costs.costs(folder, cells, 1200, console)
     assert twice["rouge-l-1"].decoding == pytest.approx(2 * found["rouge-l-1"].decoding)
     assert twice["rouge-l-1"].scoring == pytest.approx(2 * found["rouge-l-1"].scoring)
     assert twice["rouge-l-1"].starting == found["rouge-l-1"].starting

@@ -11,7 +11,7 @@ import torch
 from left import log_of
 
 from rlsum.errors import TrainingError
-from rlsum.training import checkpoint
+from rlsum.training import checkpoint, trainer
 from rlsum.training.log.monitor import SAMPLES, TRAINED
 
 # ---- the best, and when to stop --------------------------------------------------------------------------------------
@@ -234,3 +234,17 @@ def test_a_run_says_once_what_moves_with_the_reward_and_again_at_its_end(tmp_pat
     assert ["overlap fell" in line for line in first] == [True, True]  # at first, and twice as far
     assert len(second) == 1, "only the summary: a resumed run repeats nothing"
     assert "after 2 updates" in second[0]
+
+
+def test_what_is_slow_is_timed_once(monkeypatch):
+    now, done = [0.0], []
+
+    def work():
+        done.append(now[0])
+        now[0] += 50.0 if slow else 2.0
+
+    monkeypatch.setattr(trainer.time, "perf_counter", lambda: now[0])
+    for slow, measured in ((True, (50.0, 1)), (False, (2.0, 4))):
+        done.clear()
+        assert trainer._timed(work, 3) == measured
+        assert len(done) == measured[1]
