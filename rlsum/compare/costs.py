@@ -66,8 +66,8 @@ class Timed:
 def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -> dict[str, Cost]:
     """The cost of every cell, from a few updates of each kind of training; what was timed is kept in the folder.
 
-    ``count``: test articles. ``console`` shows each kind when it has been timed. Each way of decoding is timed with the first model: all have its size. A training that
-    fails already has no cost: it is its own cell's matter.
+    ``count``: test articles. ``console`` shows each kind when it has been timed. Each way of decoding is timed with the
+    first model: all have its size. A training that fails already has no cost: it is its own cell's matter.
     """
     path = folder.path / "costs.json"
     written = json_object(path, FIX) if path.exists() else {}
@@ -87,7 +87,8 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
             if cell.config is None or cell.system in timed:
                 continue
             if not opened:
-                console.print("Timing a few updates and articles of each kind, to say what all will cost ...", style="dim")
+                told = "Timing a few updates and articles of each kind, to say what all will cost ..."
+                console.print(told, style="dim")
             start = starts[cell.after[0]] if cell.after else None
             left = {name: how for name, how in sections.items() if name not in known}
             opened = opened or _seconds_of(worker.submit(_imported).result)
