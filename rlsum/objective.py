@@ -152,6 +152,11 @@ class Objective:
         if self.control == "constant" and self.kind != "mixed":
             yield f"control=constant: kind={self.kind} has no advantages; use kind=mixed, or leave it out"
 
+    @property
+    def needs_start(self) -> bool:
+        """Whether the start scores what the model writes."""
+        return self.kl > 0
+
     def gamma_at(self, step: int, steps: int) -> float:
         """Gamma of update ``step`` (from 0) of ``steps``: constant, or linear from gamma to gamma_end."""
         if self.gamma_end is None or steps <= 1:

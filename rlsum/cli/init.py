@@ -15,7 +15,7 @@ def init(
     data: Annotated[Path, typer.Argument(help="A file of articles and summaries, or a folder with train and valid.")],
     name: Annotated[str | None, typer.Option(help="Name of the run and its files. Default: that of DATA.")] = None,
     pretrained: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="An encoder-decoder to fine-tune: on the hub, or a folder.")
+        str | None, typer.Option(metavar="MODEL", help="A model of transformers to fine-tune: on the hub, or a folder.")
     ] = None,
     language: Language = None,
     source_column: Annotated[str | None, typer.Option(help="Column of the articles. Default: by name, length.")] = None,

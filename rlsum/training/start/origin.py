@@ -72,15 +72,15 @@ def keeps_start(config: Config) -> bool:
 
     With low-rank updates it does not: the start is the network without them.
     """
-    return config.objective.kl > 0 and getattr(config.model, "lora", None) is None
+    return config.objective.needs_start and getattr(config.model, "lora", None) is None
 
 
 def start_scorer(config: Config, model: Model, origin: Origin, device: torch.device) -> Scorer | None:
-    """Scores of the start, without gradient; None if the objective has no KL penalty.
+    """Scores of the start, without gradient; None if the objective does not need it.
 
     The weights of ``model`` are the start, except on resuming: then the run folder holds it.
     """
-    if config.objective.kl == 0:
+    if not config.objective.needs_start:
         return None
     if (frozen := model.frozen()) is not None:
         return frozen
