@@ -21,9 +21,7 @@ WRITTEN = {
     "length": "length(high=60)",
     "judge": "judge(endpoint=http://127.0.0.1:8000/v1, model=NAME)",
     "judge-pairs": "judge-pairs(endpoint=http://127.0.0.1:8000/v1, model=NAME)",
-    "cached": "cached(reward=rouge-l)",
     "limited": "limited(reward=rouge-l, seconds=2)",
-    "cleaned": "cleaned(reward=rouge-l)",
 }
 
 
@@ -68,7 +66,11 @@ def describe(name: str) -> Description:
     target = resolve(name)
     documentation = inspect.getdoc(target) or ""
     explained = {} if is_reward(target) else _options(name, target)
-    required = ", ".join(f"{key}=..." for key, option in explained.items() if option.default == "...")
+    required = ", ".join(
+        f"{key}={'rouge-l' if key == 'reward' else '...'}"
+        for key, option in explained.items()
+        if option.default == "..."
+    )
     return Description(
         name,
         flowing(documentation.partition("\n\n")[0]),

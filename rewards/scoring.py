@@ -144,7 +144,10 @@ class BaseReward(ABC):
 
     @abstractmethod
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
-        """``(n,)`` float64 of checked inputs, NaN where undefined. ``rlsum rewards NAME`` prints this docstring."""
+        """``(n,)`` float64 of checked inputs, NaN where undefined, the floor for an empty candidate.
+
+        ``rlsum rewards NAME`` prints the docstring of a reward's own.
+        """
 
     def reason(self, item: Item) -> str | None:
         """Why the score of this item is NaN; None, as here, where it is defined."""

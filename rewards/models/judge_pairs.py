@@ -98,7 +98,8 @@ class JudgePairs(Asker):
         self.__setstate__(self.__dict__)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
-        """``(n,)`` float64; NaN without the article or the other summary, or where the judge names neither.
+        """``(n,)`` float64; 0 for an empty candidate; NaN without the article or the other summary, or where the judge
+        names neither.
 
         Raises RewardError where the server cannot be used or the limit is reached. Answers are kept until then.
         """

@@ -38,7 +38,8 @@ def mean_interval(values: ArrayLike, *, level: float = LEVEL, resamples: int = R
 
     From ``MANY`` defined values on the normal distribution, below the studentised bootstrap (Efron 1979; Hall 1988),
     because plain percentiles of 10 to 30 scores are too close. NaN ends where too few values differ to
-    tell, as with 20 scores of 0 or 1 of which one is 1. Raises ValueError as `bootstrap_interval` does.
+    tell, as with 20 scores of 0 or 1 of which one is 1. Raises ValueError for an empty or many-dimensional ``values``,
+    a level outside (0, 1), resamples below 1.
     """
     values = vector("values", values)
     _check_resampling(level, resamples)
@@ -64,30 +65,6 @@ def mean_interval(values: ArrayLike, *, level: float = LEVEL, resamples: int = R
     if np.isinf(low) or np.isinf(high):
         return Interval(mean, np.nan, np.nan, n)
     return Interval(mean, mean - float(low) * error, mean - float(high) * error, n)
-
-
-def bootstrap_interval(
-    values: ArrayLike, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
-) -> Interval:
-    """Percentile bootstrap interval of the mean of ``values`` (n,) (Efron 1979); NaN for fewer than two defined ones.
-
-    Raises ValueError for an empty or many-dimensional ``values``, a level outside (0, 1), resamples below 1.
-    """
-    values = vector("values", values)
-    _check_resampling(level, resamples)
-    defined = values[~np.isnan(values)]
-    if len(defined) < 2:
-        mean = float(defined[0]) if len(defined) else np.nan
-        return Interval(mean, np.nan, np.nan, len(defined))
-    generator = np.random.default_rng(seed)
-    means = np.concatenate(
-        [
-            defined[generator.integers(0, len(defined), size=(rows, len(defined)), dtype=np.int32)].mean(axis=1)
-            for rows in row_blocks(resamples, len(defined))
-        ]
-    )
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(defined.mean()), float(low), float(high), len(defined))
 
 
 def paired_difference(

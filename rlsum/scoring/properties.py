@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from rewards.text import words as texts
 from rewards.text.words import LETTERS, nfc, pattern
-from rewards.wrappers.shaping import fresh_share
+from rewards.wrappers.surface import fresh_share
 
 _WORD = rf"{LETTERS}(?:['\u2019-]{LETTERS})*+"
 ASCII_WORD = re.compile("[A-Za-z]+(?:['-][A-Za-z]+)*")  # the same of ASCII, where ``re`` is faster

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rlsum.evaluation.statistics import bootstrap_interval, flipped_sums, holm, mean_interval, paired_difference
+from rlsum.evaluation.statistics import flipped_sums, holm, mean_interval, paired_difference
 
 
 def paired_permutation(a, b, **options):
@@ -52,26 +52,25 @@ def test_undefined_items_are_left_out_of_the_test():
 
 
 def test_interval_reports_how_many_items_are_defined():
-    interval = bootstrap_interval([1.0, np.nan, 3.0, np.nan])
+    interval = mean_interval([1.0, np.nan, 3.0, np.nan])
     assert (interval.mean, interval.n) == (2.0, 2)
-    assert (interval.low, interval.high) == (1.0, 3.0)  # of two items, a quarter of the resamples are all one of them
 
 
 def test_one_item_has_a_mean_but_no_interval():
-    interval = bootstrap_interval([0.5])
+    interval = mean_interval([0.5])
     assert interval.mean == 0.5
     assert interval.n == 1
     assert np.isnan([interval.low, interval.high]).all()
-    assert np.isnan(bootstrap_interval([np.nan]).mean)
+    assert np.isnan(mean_interval([np.nan]).mean)
 
 
 def test_interval_is_close_to_the_normal_one_for_many_items():
     values = np.random.default_rng(0).normal(2.0, 3.0, 1000)
-    interval = bootstrap_interval(values)
+    interval = mean_interval(values)
     half = 1.96 * values.std() / np.sqrt(1000)
     assert interval.low == pytest.approx(values.mean() - half, abs=0.01)
     assert interval.high == pytest.approx(values.mean() + half, abs=0.01)
-    wider = bootstrap_interval(values, level=0.99)
+    wider = mean_interval(values, level=0.99)
     assert wider.low < interval.low
     assert wider.high > interval.high
 
@@ -79,10 +78,10 @@ def test_interval_is_close_to_the_normal_one_for_many_items():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: bootstrap_interval([]), "values has shape"),
-        (lambda: bootstrap_interval([[1.0]]), "values has shape"),
-        (lambda: bootstrap_interval([1.0], level=95), "between 0 and 1"),
-        (lambda: bootstrap_interval([1.0], resamples=0), "at least 1"),
+        (lambda: mean_interval([]), "values has shape"),
+        (lambda: mean_interval([[1.0]]), "values has shape"),
+        (lambda: mean_interval([1.0], level=95), "between 0 and 1"),
+        (lambda: mean_interval([1.0], resamples=0), "at least 1"),
         (lambda: paired_permutation([1.0], [1.0, 2.0]), "pair them by item"),
     ],
 )
@@ -171,15 +170,3 @@ def rejections(rounds: int, items: int, shift: float) -> float:
 def test_permutation_finds_a_difference_and_rarely_a_ghost():
     assert rejections(rounds=300, items=40, shift=0) < 0.1
     assert rejections(rounds=100, items=40, shift=1.0) > 0.9
-
-
-@pytest.mark.slow
-def test_interval_covers_the_truth():
-    generator = np.random.default_rng(5)
-    hits = [
-        low <= 0 <= high
-        for _, low, high, _ in (
-            bootstrap_interval(generator.normal(size=100), resamples=1000, seed=seed) for seed in range(3000)
-        )
-    ]
-    assert np.mean(hits) == pytest.approx(0.945, abs=0.015)
