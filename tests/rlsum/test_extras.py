@@ -25,6 +25,7 @@ BROUGHT = {
     "tokenizers": "transformers",
     "huggingface_hub": "transformers",
     "markupsafe": "jinja2",
+    "filelock": "datasets",
 }  # by another one
 
 
