@@ -20,8 +20,11 @@ from rlsum.files import write_atomically
 
 FILES = ("offline", "csv")  # origins in which judges write their own names
 TWO_NAMES, NOT_HANDED_OUT = "a booklet under two names", "a booklet that nobody was given"
-FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # letters that show nothing
-SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # of variants, which show nothing themselves
+FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159"  # letters that show nothing
+SELECTORS = re.compile("[\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # of variants, which show nothing either
+CYRILLIC = "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
+GREEK = "\u03b1\u03bf\u03c1\u03bd\u03b9\u03ba"
+LOOKALIKES = str.maketrans(CYRILLIC + GREEK, "abekmhopctyxijs" + "aopvik")
 
 
 @dataclass(frozen=True)
@@ -111,13 +114,18 @@ def _check_names(rows: Sequence[_Row]) -> None:
     for row in rows:
         name = row.response.judge
         normal = SELECTORS.sub("", unicodedata.normalize("NFKC", name))
-        shown = "".join(letter for letter in normal if unicodedata.category(letter) != "Cf" and letter not in FILLERS)
-        first = seen.setdefault(" ".join(shown.casefold().split()), row)
+        shown = "".join(letter for letter in normal if letter.isspace() or _is_visible(letter))
+        first = seen.setdefault(" ".join(shown.casefold().translate(LOOKALIKES).split()), row)
         if first.response.judge != name:
             raise StudyError(
-                f"{row.where}: judge {name!r} is {first.response.judge!r} in {first.where}; write one name in both "
-                "files if it is one judge, else two names that differ not only in case, spaces or invisible letters"
+                f"{row.where}: judge {name!a} is {first.response.judge!a} in {first.where}; write one name in both "
+                "files if it is one judge, else two names that differ not only in case, spaces, invisible letters or "
+                "letters that look alike"
             )
+
+
+def _is_visible(letter: str) -> bool:
+    return unicodedata.category(letter)[0] != "C" and letter not in FILLERS
 
 
 def _one_judge_a_booklet(

@@ -58,7 +58,7 @@ def read_returned(path: str | Path, study: Study) -> Iterator[ReturnedRow]:
 
 def _jsonl(path: Path, study: Study) -> Iterator[ReturnedRow]:
     for where, row, problem in read_rows(path):
-        yield ReturnedRow(where, problem or response_of(row), row)
+        yield ReturnedRow(where, problem or response_of(_readable(row)), row)
 
 
 def _database(path: Path, study: Study) -> Iterator[ReturnedRow]:
@@ -87,7 +87,9 @@ def _offline(path: Path, study: Study) -> Iterator[ReturnedRow]:
         whole = {**row, "study": content.get("study"), "judge": content.get("judge"), "origin": "offline"}
         task = study.by_id.get(str(row.get("task")))
         strange = task is not None and task.booklet != content["booklet"]
-        yield ReturnedRow(where, "of another booklet than its file" if strange else response_of(whole), whole)
+        yield ReturnedRow(
+            where, "of another booklet than its file" if strange else response_of(_readable(whole)), whole
+        )
 
 
 def _csv(path: Path, study: Study) -> Iterator[ReturnedRow]:
@@ -172,10 +174,16 @@ def _chosen(column: str, cell: str) -> list[tuple[str, str]]:
         raise ValueError(f"Answer.taskAnswers cannot be read: {error}") from error
 
 
-def _seconds(text: str) -> float | None:
+def _readable(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with times of the right types: what is none is for `collect` to leave out, not a wrong answer."""
+    times = {"seconds": _seconds(row.get("seconds")), "submitted": row.get("submitted") and str(row["submitted"])}
+    return {**row, **times}
+
+
+def _seconds(given: Any) -> float | None:
     try:
-        return float(text) if text else None
-    except ValueError:
+        return None if given in (None, "") else float(given)
+    except (TypeError, ValueError, OverflowError):
         return math.nan  # no time, which `collect` counts
 
 

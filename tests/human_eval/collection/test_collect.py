@@ -105,7 +105,10 @@ def test_of_a_judgment_whose_time_cannot_be_only_the_time_goes(time):
     assert (found.rejects, found.untimed) == ((), 1)
 
 
-@pytest.mark.parametrize("name", ["Ann", "\uff21nn", "ANN ", "an\u200bn", "ann\u3164", "\ufeffann", "ann\ufe0f"])
+@pytest.mark.parametrize(
+    "name",
+    ["Ann", "\uff21nn", "ANN ", "an\u200bn", "ann\u3164", "\ufeffann", "ann\ufe0f", "ann\u2800", "a\x01nn", "\u0410nn"],
+)
 def test_two_names_that_one_person_may_have_written_are_refused(name):
     with pytest.raises(StudyError, match="write one name"):
         collect(BLIND, returned(judged(), judged(elsewhere().id, name)))

@@ -160,6 +160,20 @@ def test_the_file_of_an_offline_page(tmp_path):
     assert (second.where, second.response) == (f"{path}: judgment 2", "not a JSON object")
 
 
+@pytest.mark.parametrize("seconds", ["soon", [], 10**400])
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_only_the_time_goes_of_an_answer_whose_time_is_none(tmp_path, seconds, form):
+    judged = {"task": TASK, "answers": dict.fromkeys(NAMES, "left"), "seconds": seconds, "submitted": 20261120}
+    whole = {"study": BLIND.id, "judge": "ann"}
+    path = tmp_path / f"x.{form}"
+    path.write_text(
+        json.dumps({**whole, **judged} if form == "jsonl" else {**whole, "booklet": 0, "judgments": [judged]})
+    )
+    found = collect(BLIND, read_returned(path, BLIND))
+    assert [(row.seconds, row.submitted) for row in found.responses] == [(None, None)]
+    assert (found.rejects, found.untimed) == ((), 1)
+
+
 def test_an_offline_file_is_of_one_booklet(tmp_path):
     other = BLIND.booklets[1][0].id
     judgments = [{"task": task, "answers": {"overall": "left"}} for task in (TASK, other)]
