@@ -151,10 +151,11 @@ class ResponseStore:
             connection.execute("DELETE FROM waiting WHERE judge = ?", (judge,))
             return None
 
-    def waiting(self) -> int:
-        """The number of judges who wait for a booklet."""
+    def waiting(self, patience: float) -> int:
+        """The number of judges who began to wait for a booklet less than ``patience`` seconds ago, or left since."""
         with self._database.reading() as connection:
-            return cast(int, connection.execute("SELECT count(*) FROM waiting").fetchone()[0])
+            query = "SELECT count(*) FROM waiting WHERE since > ?"
+            return cast(int, connection.execute(query, (self._now() - patience,)).fetchone()[0])
 
     def progress(self, judge: str) -> JudgeProgress:
         """The judge's open and answered tasks. A judge without a booklet has no open tasks."""

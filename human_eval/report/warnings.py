@@ -93,9 +93,9 @@ def _told(outcome: Outcome, alpha: float) -> tuple[str | None, bool]:
 
 
 def _copies(analysis: Analysis) -> Iterable[str]:
-    for one, other, answers in copies(analysis.kept):
-        same = f"gave the same {counted(answers, 'answer')} to all that both judged"
-        yield f"{one} and {other} {same}: one person, or copied?"
+    for one, other, same, answers in copies(analysis.kept):
+        share = f"{same} of the {counted(answers, 'answer')} that both gave are equal"
+        yield f"{one} and {other}: {share}: one person, or copied?"
 
 
 def _single_judges(analysis: Analysis) -> Iterable[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -89,8 +90,9 @@ def judge_effects(votes: Votes, kept: Votes, criterion: str) -> tuple[JudgeAudit
     return tuple(audits)
 
 
-def copies(votes: Votes) -> list[tuple[str, str, int]]:
-    """Two judges and the number of their common answers if all of these are equal, which chance would hardly do.
+def copies(votes: Votes) -> list[tuple[str, str, int, int]]:
+    """Two judges, the number of their equal answers and of all that both gave, if at most one differs, and chance would
+    hardly do this.
 
     ``CHANCE``: the largest probability of any such pair, if two judges agree as often as judges do here.
     """
@@ -100,10 +102,15 @@ def copies(votes: Votes) -> list[tuple[str, str, int]]:
     counts = {}
     for one, other in combinations(sorted(given), 2):
         common = given[one].keys() & given[other].keys()
-        counts[one, other] = len(common), sum(given[one][cell] == given[other][cell] for cell in common)
-    agreed = sum(same for _, same in counts.values()) / max(1, sum(n for n, _ in counts.values()))
-    rare = {pair: n for pair, (n, same) in counts.items() if n == same and agreed**n * len(counts) < CHANCE}
-    return [(*pair, n) for pair, n in rare.items()]
+        counts[one, other] = sum(given[one][cell] == given[other][cell] for cell in common), len(common)
+    agreed = sum(same for same, _ in counts.values()) / max(1, sum(n for _, n in counts.values()))
+    most = CHANCE / max(1, len(counts))
+    return [(*pair, same, n) for pair, (same, n) in counts.items() if n - same < 2 and _luck(same, n, agreed) < most]
+
+
+def _luck(same: int, n: int, agreed: float) -> float:
+    """The probability of ``same`` equal answers of ``n``, or more."""
+    return sum(math.comb(n, k) * agreed**k * (1 - agreed) ** (n - k) for k in range(same, n + 1))
 
 
 def share(votes: Sequence[Vote], same: int = 0) -> float:

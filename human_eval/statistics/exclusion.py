@@ -29,6 +29,10 @@ class ExclusionRules:
     min_seconds: float = Field(default=0.0, ge=0)
     """exclude judges whose median time per task is below this"""
 
+    def allowed(self, checks: int) -> float:
+        """The most failures of a judge with so many checks who is kept."""
+        return most_failures(checks) if self.max_failed is None else self.max_failed * checks
+
     def in_words(self) -> str:
         """The rules as a phrase."""
         slow = f", and judges with a median time below {self.min_seconds:g} s per task" if self.min_seconds else ""
@@ -73,9 +77,7 @@ def median_seconds(rows: Sequence[Vote]) -> float:
 def _reason(votes: Votes, judge: str, rules: ExclusionRules) -> str:
     checks = [check for check in votes.checks if check.judge == judge]
     failed = sum(check.failed for check in checks)
-    share = rules.max_failed
-    allowed = most_failures(len(checks)) if share is None else share * len(checks)
-    if len(checks) >= rules.min_checks and failed > allowed:
+    if len(checks) >= rules.min_checks and failed > rules.allowed(len(checks)):
         return f"failed {failed} of {counted(len(checks), 'check')}"
     seconds = median_seconds([row for row in votes.rows if row.judge == judge])
     return f"median time {seconds:.1f} s per task" if seconds < rules.min_seconds else ""

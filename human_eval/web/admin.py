@@ -17,6 +17,7 @@ from human_eval.collection.responses import Response as Judgment
 from human_eval.collection.store import StudyState
 from human_eval.formatting import csv_text
 from human_eval.web.access import NoAccess
+from human_eval.web.judging import PATIENCE
 from human_eval.web.site import Site, fields, page
 
 COMMENTS = 50  # shown on the page
@@ -63,7 +64,7 @@ class Admin:
         progress = overview(self._study, responses, store.loans(), *now)
         return {
             "rows": people_rows(self._study, responses, progress["judges"], people),
-            "waiting": store.waiting(),
+            "waiting": store.waiting(PATIENCE),
             "study": self._study,
             "state": state,
             "with_key": site.key is not None,

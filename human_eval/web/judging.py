@@ -23,8 +23,9 @@ from human_eval.web.item import ItemForm, ItemPage
 from human_eval.web.practice import PracticePages
 from human_eval.web.site import Site, fields, message, page
 
-PARTICIPANT = {"PROLIFIC_PID": re.compile("[0-9a-f]{24}"), "participant": NAME}  # parameters that name who comes
-PANEL = ("SESSION_ID", "STUDY_ID")  # parameters of Prolific, needed to approve or reject
+# Parameters of links, in any letter case: those that name who comes, and others of Prolific, to approve or reject.
+PARTICIPANT = {"prolific_pid": re.compile("[0-9a-f]{24}"), "participant": NAME}
+PANEL = ("session_id", "study_id")
 WAIT = (
     "All places are taken. One becomes free when another judge stops. This page asks by itself; please keep it open. "
     "It waits {n} minutes at most."
@@ -68,12 +69,13 @@ class Judging:
         """
         invitation = self._site.holder(request, "everyone")
         present = self._present(request)
-        given = request.query_params
+        given = {name.strip().lower(): value for name, value in request.query_params.items()}
         parameter = next((name for name in PARTICIPANT if name in given), None)
-        if parameter is None and present:
+        from_panel = any(name in PANEL or name.startswith("prolific") for name in given)
+        if parameter is None and present and not from_panel:
             return self._site.welcome(present, "/")
         name = given[parameter] if parameter else secrets.token_hex(6)
-        if parameter and not PARTICIPANT[parameter].fullmatch(name):
+        if not PARTICIPANT[parameter].fullmatch(name) if parameter else from_panel:
             raise NoAccess(
                 "This link does not hold your participant ID as the panel writes it (on Prolific 24 digits and small "
                 "letters), so nobody could pay you. Please open the study from the panel again."

@@ -91,8 +91,14 @@ def overview(
 
 
 def fails(study: Study, key: StudyKey, responses: Sequence[Response], settings: AnalysisSettings | None) -> bool:
-    """Whether the analysis would exclude the judge who gave these ``responses``."""
-    return bool(excluded(unblind(study, key, responses), settings.rules if settings else ExclusionRules()))
+    """Whether the judge who gave these ``responses`` failed so many checks that the analysis will exclude them, however
+    the rest of their booklet goes: who looked after each check would exclude more careful judges than `build` states.
+    """
+    rules = settings.rules if settings else ExclusionRules()
+    made = unblind(study, key, responses).checks
+    booklets = {study.by_id[response.task].booklet for response in responses}
+    total = sum(key.tasks[task.id].kind != "pair" for booklet in booklets for task in study.booklets[booklet])
+    return len(made) >= rules.min_checks and sum(check.failed for check in made) > rules.allowed(total)
 
 
 def to_pay(person: Person, row: JudgeRow | None) -> tuple[str, str]:

@@ -51,11 +51,12 @@ def test_a_judge_alone_agrees_with_nobody():
     assert np.isnan(only.without["a", "b"])
 
 
-@pytest.mark.parametrize("copied", [False, True])
-def test_identical_answers_of_two_judges_are_named(copied):
+@pytest.mark.parametrize(("copied", "told"), [(0, False), (20, True), (19, True), (17, False)])
+def test_identical_answers_of_two_judges_are_named_also_with_one_changed(copied, told):
     tosses = np.random.default_rng(1).choice([-1, 0, 1], (20, 6))
     if copied:
         tosses[:, 5] = tosses[:, 2]
-    assert copies(study_of(votes_of(tosses))) == ([("judge2", "judge5", 20)] if copied else [])
+        tosses[copied:, 5] = (tosses[copied:, 2] + 2) % 3 - 1
+    assert copies(study_of(votes_of(tosses))) == ([("judge2", "judge5", copied, 20)] if told else [])
     agreed = np.repeat(np.random.default_rng(1).choice([-1, 1], (20, 1)), 6, axis=1)  # an easy study
     assert copies(study_of(votes_of(agreed))) == []

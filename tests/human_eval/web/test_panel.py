@@ -5,12 +5,13 @@ import io
 from collections import Counter
 
 import pytest
-from served import make_key, make_study, token_of
+from served import given, make_key, make_study, token_of
 
 from human_eval.statistics.analysis import AnalysisSettings
 from human_eval.statistics.exclusion import ExclusionRules
 from human_eval.study import TaskKey
 from human_eval.web.judging import PATIENCE
+from human_eval.web.overview import fails
 
 TEXTS = [
     *((f"First summary of {number}.", f"Second summary of {number}.") for number in range(3)),
@@ -112,7 +113,7 @@ def test_who_comes_when_all_is_lent_waits_and_gets_the_first_place_that_becomes_
     assert "You have stopped" in stopping.text
     assert f'href="{BACK}"' in stopping.text
     assert "Comparison 1 of 5" in late.get("/wait").text
-    assert panel.store.waiting() == 0
+    assert panel.store.waiting(PATIENCE) == 0
 
 
 def test_nobody_waits_longer_than_stated(panel):
@@ -128,7 +129,7 @@ def test_nobody_waits_longer_than_stated(panel):
     page = late.get("/wait").text
     assert "Nothing left to judge" in page
     assert f'href="{BACK}"' in page
-    assert panel.store.waiting() == 0
+    assert panel.store.waiting(PATIENCE) == 0
 
 
 def test_nobody_waits_where_nothing_can_become_free(panel):
@@ -150,6 +151,31 @@ def test_a_participant_of_another_shape_is_refused_with_a_sentence(panel, pid):
     page = panel.browser().get(panel.link("everyone") + f"?PROLIFIC_PID={pid}")
     assert page.status_code == 401
     assert "open the study from the panel again" in page.text
+
+
+def test_names_of_parameters_have_any_case_and_without_an_id_nobody_from_a_panel_gets_in(panel):
+    panel.browser().get(panel.link("everyone") + f"?prolific_pid={PID}&Session_Id=51")
+    assert [(person.judge, person.session) for person in panel.store.people.all()] == [(f"guest:{PID}", "51")]
+    for query in (f"PROLIFIC_ID={PID}", "SESSION_ID=51", "study_id=2"):
+        assert panel.browser().get(panel.link("everyone") + f"?{query}").status_code == 401
+
+
+def test_who_closed_the_waiting_page_waits_no_longer_than_stated(panel):
+    panel.visit("judge", "anna").begin(), panel.visit("judge", "ben").begin()
+    come(panel).begin()
+    assert panel.store.waiting(PATIENCE) == 1
+    panel.clock.at += PATIENCE
+    assert panel.store.waiting(PATIENCE) == 0
+
+
+def test_checks_stop_only_whom_the_analysis_will_exclude():
+    """Of 5 checks 2 may fail: who failed the first two may still be kept."""
+    study = make_study(texts=TEXTS[:1] + [TEXTS[3]] * 5)
+    key = make_key(study, checks=dict.fromkeys(range(1, 6), ("identical", "none")))
+    settings = AnalysisSettings(rules=ExclusionRules(max_failed=0.4))
+    tasks = [task.id for task in study.booklets[0][1:]]
+    failed = [given("anna", task, dict.fromkeys(("focus", "overall"), "left"), "", 1.0) for task in tasks]
+    assert [fails(study, key, failed[:number], settings) for number in (1, 2, 3)] == [False, False, True]
 
 
 def test_the_owner_reads_what_to_do_with_every_submission_and_why(panel):
