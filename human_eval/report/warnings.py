@@ -78,13 +78,16 @@ def _changed_by_exclusion(analysis: Analysis) -> Iterable[str]:
 
 def _unchecked(analysis: Analysis) -> Iterable[str]:
     """Judges whom no rule could exclude, and what would be without them."""
-    if analysis.unchecked:
-        least, names = analysis.settings.rules.min_checks, ", ".join(analysis.unchecked)
-        them = "them" if len(analysis.unchecked) > 1 else "this judge"
-        yield f"{names} answered fewer than {counted(least, 'check')}, so the rule could not leave {them} out"
-    for row, without in zip(analysis.outcomes, analysis.without.get("", ()), strict=False):
-        if _told(row, analysis.settings.alpha) != _told(without, analysis.settings.alpha):
-            yield f"without them: {verdict(without, analysis.settings.alpha)}"
+    if not analysis.unchecked:
+        return
+    least, names = analysis.settings.rules.min_checks, ", ".join(analysis.unchecked)
+    them, alpha = "them" if len(analysis.unchecked) > 1 else "this judge", analysis.settings.alpha
+    pairs = zip(analysis.outcomes, analysis.without.get("", ()), strict=False)
+    others = [without for row, without in pairs if _told(row, alpha) != _told(without, alpha)]
+    nobody = {row.judge for row in analysis.kept.rows} == set(analysis.unchecked)
+    same = "; no other judge is left" if nobody else "" if others else f"; without {them} the same is detected"
+    yield f"{names} answered fewer than {counted(least, 'check')}, so the rule could not leave {them} out{same}"
+    yield from () if nobody else (f"without them: {verdict(without, alpha)}" for without in others)
 
 
 def _told(outcome: Outcome, alpha: float) -> tuple[str | None, bool]:

@@ -154,8 +154,8 @@ class Analysis:
     """All statistics of a study, without excluded judges except in ``everyone``.
 
     ``outcomes``; ``everyone``: the outcomes with all judges, empty if none are excluded; ``unchecked``: judges with too
-    few checks to be excluded; ``without``: the outcomes without those, by "", and without each judge, by name, if a
-    difference is detected. By criterion: ``rankings`` (of
+    few checks to be excluded; ``without``: the outcomes without those, by "", and, if a difference is detected, without
+    each judge, by name. By criterion: ``rankings`` (of
     more than two systems), ``order`` and ``length`` effects, ``metrics`` (name -> accuracy), ``leads`` of length over a
     single judge. By criterion and pair: ``controls`` (metric -> `ControlVariate`) and ``agreement`` (name ->
     `Agreement`), which over several pairs would depend on the order of the systems. ``scores``: what each system got,
@@ -271,11 +271,11 @@ def decides(outcome: Outcome, without: Outcome, alpha: float) -> bool:
 def _told(votes: Votes, settings: AnalysisSettings, unchecked: Sequence[str]) -> tuple[tuple[Outcome, ...], Without]:
     """The outcomes with the judges who decide them, and those without ``unchecked`` judges, by "", and each judge."""
     found = outcomes(votes, settings)
-    if not any(row.leaning(settings.alpha) for row in found):
-        return found, {}
     fewer = replace(settings, resamples=min(settings.resamples, FEWER))
     judges = sorted({row.judge for row in votes.rows})
-    groups = ({"": unchecked} if unchecked else {}) | ({judge: (judge,) for judge in judges} if judges[1:] else {})
+    groups: dict[str, Sequence[str]] = {"": unchecked} if unchecked else {}
+    if judges[1:] and any(row.leaning(settings.alpha) for row in found):
+        groups |= {judge: (judge,) for judge in judges}
     without = {name: outcomes(votes.without(out), fewer) for name, out in groups.items()}
     deciding = [
         tuple(judge for judge, rows in without.items() if judge and decides(row, rows[place], settings.alpha))

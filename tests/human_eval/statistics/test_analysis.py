@@ -102,6 +102,21 @@ def test_judges_with_few_checks_are_named_with_the_verdict_without_them():
     assert analyse(study_of(votes_of(tosses)), FAST).unchecked == ()  # a study without checks
 
 
+def test_a_verdict_that_judges_with_few_checks_hide_is_told_and_so_is_the_same_verdict():
+    checks = [CheckResult(f"judge{n}", f"check{k}", "identical", False) for n in range(2, 5) for k in range(2)]
+    hidden = np.where(np.arange(5) < 2, -1, 1) * np.ones((20, 1))
+    hidden[:10, 4] = -1
+    told = warnings(analyse(study_of(votes_of(hidden), checks=checks), FAST))
+    assert any(line.startswith("without them: overall: b is preferred to a") for line in told)
+    tosses = votes_of(np.random.default_rng(0).choice([-1, 1], (30, 5)))
+    few = "answered fewer than 2 checks, so the rule could not leave them out; "
+    assert f"judge0, judge1 {few}without them the same is detected" in warnings(
+        analyse(study_of(tosses, checks=checks), FAST)
+    )
+    (all_,) = (line for line in warnings(analyse(study_of(tosses, checks=checks[:1]), FAST)) if few in line)
+    assert all_.endswith("no other judge is left")
+
+
 def test_a_verdict_is_told_from_the_side_of_the_winner():
     found = analyse(study_of(simulated(0.1)), FAST).outcomes[0]
     assert verdict(found, 0.05).startswith("overall: a is preferred to b by these judges (")
