@@ -27,13 +27,14 @@ def preferences_picture(analysis: Analysis) -> Picture:
         axes = figure.add_subplot()
         axes.axvline(50, color=INKS[mode], linewidth=0.8, linestyle="--")
         for y, outcome in enumerate(outcomes):
-            half, sides = outcome.half, [short_name(system, 20) for system in outcome.pair]
+            half, sides = outcome.half, [short_name(system, 18) for system in outcome.pair]
             colour = COLOURS[6] if outcome.preferred(alpha) is None else COLOURS[0 if half.share > 0.5 else 1]
             low, high = outcome.answer.low, outcome.answer.high
             if not math.isnan(low):
                 axes.plot([100 * low, 100 * high], [y, y], color=colour, linewidth=2.5)
             axes.plot(100 * half.share, y, "o", color=colour, markersize=7)
-            for x, text, align in ((0, sides[0], "left"), (50, outcome.criterion, "center"), (100, sides[1], "right")):
+            asked = short_name(outcome.criterion, 16)
+            for x, text, align in ((0, sides[0], "left"), (50, asked, "center"), (100, sides[1], "right")):
                 weight = "bold" if x == 50 else "normal"
                 ground = {"facecolor": figure.get_facecolor(), "edgecolor": "none", "pad": 1}
                 axes.text(x, y + 0.32, text, ha=align, va="center", fontsize=8, fontweight=weight, bbox=ground)

@@ -96,9 +96,9 @@ def _told(outcome: Outcome, alpha: float) -> tuple[str | None, bool]:
 
 
 def _copies(analysis: Analysis) -> Iterable[str]:
-    for one, other, same, answers in copies(analysis.kept):
-        share = f"{same} of the {counted(answers, 'answer')} that both gave are equal"
-        yield f"{one} and {other}: {share}: one person, or copied?"
+    for one, other, same, items in copies(analysis.kept):
+        where = f"{same} of the {counted(items, 'article')} that both judged"
+        yield f"{one} and {other} gave the same answers on {where}: one person, or copied?"
 
 
 def _single_judges(analysis: Analysis) -> Iterable[str]:

@@ -91,25 +91,27 @@ def judge_effects(votes: Votes, kept: Votes, criterion: str) -> tuple[JudgeAudit
 
 
 def copies(votes: Votes) -> list[tuple[str, str, int, int]]:
-    """Two judges, the number of their equal answers and of all that both gave, if at most one differs, and chance would
-    hardly do this.
+    """Two judges, the number of items on which all their answers are equal, and of all that both judged, if at most one
+    item differs, and chance would hardly do this.
 
-    ``CHANCE``: the largest probability of any such pair, if two judges agree as often as judges do here.
+    ``CHANCE``: the largest probability of any such pair, if two judges agree on an item as often as judges do here;
+    answers on one item are not independent.
     """
-    given: dict[str, dict[tuple[str, Pair, str], float]] = {}
+    given: dict[str, dict[str, set[tuple[str, Pair, str, float]]]] = {}
     for row in votes.rows:
-        given.setdefault(row.judge, {})[row.criterion, row.pair, row.comparison] = row.preference
+        answers = given.setdefault(row.judge, {}).setdefault(row.item, set())
+        answers.add((row.criterion, row.pair, row.comparison, row.preference))
     counts = {}
     for one, other in combinations(sorted(given), 2):
         common = given[one].keys() & given[other].keys()
-        counts[one, other] = sum(given[one][cell] == given[other][cell] for cell in common), len(common)
+        counts[one, other] = sum(given[one][item] == given[other][item] for item in common), len(common)
     agreed = sum(same for same, _ in counts.values()) / max(1, sum(n for _, n in counts.values()))
     most = CHANCE / max(1, len(counts))
     return [(*pair, same, n) for pair, (same, n) in counts.items() if n - same < 2 and _luck(same, n, agreed) < most]
 
 
 def _luck(same: int, n: int, agreed: float) -> float:
-    """The probability of ``same`` equal answers of ``n``, or more."""
+    """The probability of agreeing on ``same`` items of ``n``, or on more."""
     return sum(math.comb(n, k) * agreed**k * (1 - agreed) ** (n - k) for k in range(same, n + 1))
 
 

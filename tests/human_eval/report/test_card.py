@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from votes import study_of, votes_of
 
+from human_eval.report import pictures
 from human_eval.report.card import FILES, card, write_card
 from human_eval.report.tables import AGREEMENTS, agreement_cell
 from human_eval.statistics.analysis import AnalysisSettings, analyse
@@ -32,6 +34,22 @@ def made(tmp_path_factory):
 
 def test_every_file_is_there(made):
     assert sorted(path.name for path in made[1].iterdir()) == sorted(FILES)
+
+
+def test_long_names_stand_beside_each_other_in_the_picture(monkeypatch):
+    figure = Figure(layout="constrained")
+
+    def draw(_name, _title, _description, size, draw):
+        figure.set_size_inches(*size)
+        draw(figure, "light")
+
+    monkeypatch.setattr(pictures, "drawn", draw)
+    pair, criterion = ("pointer-generator-with-coverage", "text-davinci-002-few-shot"), "consistency-with-the-source"
+    rows = [replace(row, criterion=criterion) for row in votes_of(np.ones((8, 2)), pair=pair)]
+    pictures.preferences_picture(analyse(study_of(rows), AnalysisSettings(resamples=99)))
+    figure.draw_without_rendering()
+    first, asked, second = (text.get_window_extent() for text in figure.axes[0].texts)
+    assert first.x1 < asked.x0 < asked.x1 < second.x0
 
 
 def test_the_page_needs_no_other_file_and_escapes_everything(made):
