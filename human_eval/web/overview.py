@@ -108,7 +108,7 @@ def to_pay(person: Person, row: JudgeRow | None) -> tuple[str, str]:
         return person.barred, {"withdrew": "answers deleted", "screened out": "by an answer about themselves"}.get(
             person.barred, "failed the training round"
         )
-    if row and (row.failing or person.barred == "failed checks"):
+    if row and ((row.failing and row.stage != "judging") or person.barred == "failed checks"):
         return "reject, or pay in part", f"{row.failing or person.barred}; {saved}"
     if row is None:
         no_place = "came, did not begin" if person.enrolled is None else "began, has no place"
@@ -117,7 +117,7 @@ def to_pay(person: Person, row: JudgeRow | None) -> tuple[str, str]:
         return "approve", saved + (f"; only {counted(row.checks, 'check')}" if row.few else "")
     if row.stage == "left":
         return "pay in part", f"{saved}, then {person.barred or 'inactive'}"
-    return "wait", f"{saved}{'; inactive' if row.stage == 'away' else ''}"
+    return "wait", "; ".join(filter(None, (saved, row.failing, "inactive" * (row.stage == "away"))))
 
 
 def people_rows(

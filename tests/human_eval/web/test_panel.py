@@ -168,6 +168,16 @@ def test_who_closed_the_waiting_page_waits_no_longer_than_stated(panel):
     assert panel.store.waiting(PATIENCE) == 0
 
 
+def test_who_fails_checks_is_rejected_only_once_they_are_done(app_of):
+    study = make_study(texts=[TEXTS[3], TEXTS[3], *TEXTS[:3]])
+    app = app_of(study, key=make_key(study, checks=dict.fromkeys((0, 1), ("identical", "none"))))
+    browser = come(app)
+    for most, action, reason in ((4, "wait", "4 of 5 saved; failed 2 of 2 checks"), (1, "reject, or pay in part", "")):
+        judge(app, browser, most=most, careless=True)
+        row = admin_rows(app)[f"guest:{PID}"]
+        assert (row["to do"], row["why"]) == (action, reason or "failed 2 of 2 checks; 5 saved")
+
+
 def test_checks_stop_only_whom_the_analysis_will_exclude():
     """Of 5 checks 2 may fail: who failed the first two may still be kept."""
     study = make_study(texts=TEXTS[:1] + [TEXTS[3]] * 5)
