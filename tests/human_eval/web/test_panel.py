@@ -251,6 +251,7 @@ def test_the_owner_releases_bans_and_admits_on_the_page(panel):
     judge(panel, panel.visit("judge", "ben"), most=1)
     settle(panel, "anna", "release")
     assert panel.store.progress("anna").stage == "lost"
+    assert "1 of 1" not in panel.visit("admin").get("/admin").text  # of a booklet of 5
     settle(panel, "ben", "ban")
     assert panel.store.people.barred("ben") == "banned"
     settle(panel, "ben", "admit")
