@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -115,11 +116,9 @@ def _write(analysis: Analysis, out: Path) -> None:
     show(summary(analysis), Console())
     typer.echo(f"{out}: verdict.html, and the verdict as Markdown, LaTeX, CSV, JSON and PNG")
     if analysis.votes.texts:
-        asked = analysis.settings.primary or analysis.votes.criteria[0]
-        metric = "--metric 'reward-model(model=minilm)'"
-        typer.echo(
-            f"next, a reward from these votes: rlsum fit-metric {out} --score {asked} {metric} -o runs/preference"
-        )
+        learned = ["--score", analysis.shown, "--metric", "reward-model(model=minilm)", "-o", "runs/preference"]
+        command = shlex.join(["rlsum", "fit-metric", str(out), *learned])
+        typer.echo(f"next, a reward from these votes: {command}")
 
 
 def _settings(how: Analysing, rules: ExclusionRules, given: Sequence[str]) -> AnalysisSettings:

@@ -9,6 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -29,6 +30,7 @@ CRITERIA = {
     "fluency": "the sentences of the summary are well formed and easy to read",
 }
 TOP = 20  # tokens whose probabilities are asked for
+PROBES = 3  # questions that are asked alone until one is answered
 NUMBER = re.compile(r"\W*(?:[^\W\d]+\s*[:=]\s*\W*)?(-?\d+(?:\.\d+)?)(?:\s*(?:/|out of)\s*(\d+))?\W*")
 
 
@@ -143,15 +145,19 @@ class Answers:
         return {keys[key]: error for key, error in refused.items()}
 
     def _asked(self, prompts: Mapping[bytes, str]) -> dict[bytes, Refused]:
-        """Ask the server, at first one question alone, which tells whether it is there and has probabilities."""
+        """Ask the server, at first one question alone: whether it is there and has probabilities."""
         refused: dict[bytes, Refused] = {}
         try:
-            if prompts and not self.server.spent.answered:
-                first, asks = next(iter(prompts)), self._asks_for_tokens
-                refused = self._sent({first: prompts[first]})
-                if refused and asks:  # some servers refuse a question for asking for them
+            asks = self._asks_for_tokens
+            for first in islice(prompts, PROBES):  # several, as one may be refused for its length
+                if self.server.spent.answered:
+                    break
+                now = self._sent({first: prompts[first]})
+                if now and asks:  # some servers refuse a question for asking for them
                     self._asks_for_tokens = False
-                    refused = self._sent({first: prompts[first]})
+                    now = self._sent({first: prompts[first]})
+                    self._asks_for_tokens = bool(now)
+                refused |= now
             others = {key: prompt for key, prompt in prompts.items() if key not in self._kept and key not in refused}
             return refused | self._sent(others)
         except RewardError as error:
@@ -235,11 +241,14 @@ def shares_in(answer: Mapping[str, Any], low: int, high: int) -> list[float] | N
     if number is None or low < 0 or high > 9:
         return None
     places = [place for place, token in enumerate(answer["tokens"]) if token.strip() == f"{number:g}"]
+    read = NUMBER.fullmatch(clean(answer["text"]))
+    if read and read[2] == f"{number:g}":
+        places = places[:-1] or places  # of 5/5 the last is the end of the scale
     if not places:
         return None
     shares = dict.fromkeys(map(str, range(low, high + 1)), 0.0)
     for token, log_prob in answer["top"][places[-1]]:
         if token.strip() in shares:
-            shares[token.strip()] += math.exp(log_prob)
+            shares[token.strip()] += math.exp(min(log_prob, 0.0))
     whole = sum(shares.values())
     return [share / whole for share in shares.values()] if whole > 0 else None

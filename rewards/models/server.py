@@ -119,14 +119,16 @@ class Server:
 
     def ask(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to one request, repeated up to ``retries`` times after longer and longer waits."""
-        reason, wait = "", FIRST_WAIT
+        reason, wait, headers = "", FIRST_WAIT, {"Content-Type": "application/json"}
+        if secret := self._secret():
+            headers["Authorization"] = f"Bearer {secret}"
         for attempt in range(self.retries + 1):
             if attempt and self._stopped.wait(wait * random.uniform(0.5, 1.0)):
                 break
             self._count(attempt)
             wait = min(2 * wait, LONGEST_WAIT)
             try:
-                return self._post(body)
+                return self._post(body, headers)
             except HTTPError as error:
                 reason = f"it answered {error.code}: {self._message(error)}"
                 if error.code in REFUSED:
@@ -146,7 +148,7 @@ class Server:
                     if is_late
                     else f"{getattr(error, 'reason', error)}"
                 )
-            except (ValueError, LookupError, TypeError, RecursionError):
+            except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
                 reason = "it answered something other than a chat completion"
         raise Unavailable(
             f"judge: endpoint={self.endpoint!r}: {reason}, {self.retries + 1} times; see that the server runs, or give "
@@ -162,11 +164,15 @@ class Server:
             self.spent.requests += 1
             self.spent.repeated += attempt > 0
 
-    def _post(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    def _secret(self) -> str:
+        """The key, "" without one. Raises RewardError for what cannot stand in a request."""
+        secret = os.environ.get(self.key, "").strip()
+        if not (secret.isascii() and secret.isprintable()):
+            raise RewardError(f"judge: the environment variable {self.key} holds no key: not one line of ASCII; set it")
+        return secret
+
+    def _post(self, body: Mapping[str, Any], headers: dict[str, str]) -> dict[str, Any]:
         """The first choice of an answer: its text and the most probable tokens at each of its positions."""
-        headers = {"Content-Type": "application/json"}
-        if key := os.environ.get(self.key):
-            headers["Authorization"] = f"Bearer {key}"
         deadline, content = time.monotonic() + self.timeout, b""
         request = Request(self.url, json.dumps(body).encode(), headers)
         with self._opener.open(request, timeout=self.timeout) as response:
@@ -179,7 +185,10 @@ class Server:
         answer = json.loads(content)
         choice = answer["choices"][0]
         positions = (choice.get("logprobs") or {}).get("content") or ()
-        top = [[(str(one["token"]), float(one["logprob"])) for one in place["top_logprobs"]] for place in positions]
+        top = [
+            [(str(one["token"]), float(one["logprob"])) for one in place.get("top_logprobs") or ()]
+            for place in positions
+        ]
         usage = answer.get("usage") or {}
         with self._lock:
             self.spent.prompt_tokens += int(usage.get("prompt_tokens") or 0)
@@ -191,15 +200,15 @@ class Server:
         """What the server says of an error, on one line, without the key."""
         try:
             content = error.read(LARGEST).decode(errors="replace")
-        except OSError:
+        except (OSError, HTTPException):
             content = ""
         try:
             said = json.loads(content)["error"]
             content = str(said["message"] if isinstance(said, dict) else said)
         except (ValueError, LookupError, TypeError):
             pass
-        key = os.environ.get(self.key)
-        shown = " ".join((content.replace(key, "***") if key else content).split())
+        secret = self._secret()
+        shown = " ".join((content.replace(secret, "***") if secret else content).split())
         return shown[:SHOWN] or str(error.reason)
 
 

@@ -158,9 +158,12 @@ def group_centred_update_normalised(rewards: np.ndarray) -> np.ndarray:
 def components_normalised(components: Sequence[Component]) -> np.ndarray:
     """Scores (N, k) of components -> (N, k): the weighted sum of each (r - mean) / std over its group.
 
-    So no component wins by its spread. One without spread in a group adds 0 there; NaN where any component is NaN.
+    So no component wins by its spread. One without spread in a group adds 0 there. NaN where any component is NaN:
+    such a sample enters no mean of its group, of no component.
     """
-    return np.sum([weight * group_normalised(scores) for _, weight, scores in components], axis=0)
+    defined = np.isfinite([scores for _, _, scores in components]).all(0)
+    known = ((weight, np.where(defined, scores, np.nan)) for _, weight, scores in components)
+    return np.sum([weight * group_normalised(scores) for weight, scores in known], axis=0)
 
 
 def components_update_normalised(components: Sequence[Component]) -> np.ndarray:

@@ -68,6 +68,16 @@ def test_without_probabilities_the_mean_of_several_answers_counts() -> None:
         assert explain(reward, TEXTS[0], ARTICLE).values[0].tolist() == [0, 0.25, 0.25, 0.5, 0]
 
 
+def test_of_five_of_five_the_first_number_counts() -> None:
+    """The end of the scale is always 5, however sure the judge is."""
+    top = [{"token": "5", "logprob": float(np.log(0.6))}, {"token": "4", "logprob": float(np.log(0.4))}]
+    places = [{"token": "5", "top_logprobs": top}, {"token": "/", "top_logprobs": []},
+              {"token": "5", "top_logprobs": [{"token": "5", "logprob": 0.0}]}]  # fmt: skip
+    said = {"choices": [{"message": {"content": "5/5"}, "logprobs": {"content": places}}]}
+    with serving(lambda *_: json.dumps(said).encode()) as server:
+        assert asked(judge(server), TEXTS[:1])[0] == pytest.approx(4.6)
+
+
 @pytest.mark.parametrize("said", ["banana", "", "7", "between 2 and 4", "4/10", "4.5.1", "4 5"])
 def test_nonsense_is_undefined_with_what_was_said(said: str) -> None:
     with serving(lambda *_: said) as server:
@@ -100,8 +110,13 @@ def test_a_long_article_is_asked_about_in_windows() -> None:
 
 
 @pytest.mark.parametrize(
-    "fault", [(429, "slow down", {"Retry-After": "1"}), (503, "busy"), b"<html>", b'{"choices": []}']
-)
+    "fault",
+    [
+        (429, "slow down", {"Retry-After": "1"}), (503, "busy"), b"<html>", b'{"choices": []}', b'{"choices": ["4"]}',
+        b'{"choices": [{"message": {"content": "4"}}], "usage": "none"}', b'{"choices": [{"mess',
+        b'{"choices": [{"message": {"content": "4"}}], "usage": {"prompt_tokens": 1e999}}',
+    ],
+)  # fmt: skip
 def test_what_may_pass_is_tried_again(fault) -> None:
     with serving(lambda _, before: fault if before < 2 else {"3": 1.0}) as server:
         reward = judge(server, concurrency=1)
@@ -194,6 +209,32 @@ def test_what_the_server_refuses_is_undefined_with_its_reason() -> None:
         assert reward.undefined(TEXTS[1], source=ARTICLE) == "the server refused it (it answered 400: too long)"
     with serving(lambda *_: (422, "no such option")) as server, pytest.raises(rewards.RewardError, match="no such op"):
         asked(judge(server))
+
+
+def test_a_question_that_is_too_long_does_not_change_how_the_others_are_asked() -> None:
+    def reply(body: dict, _: int):
+        return (400, "too long") if "long" in body["messages"][0]["content"] else {"3": 0.5, "4": 0.5}
+
+    with serving(reply) as server:
+        np.testing.assert_array_equal(asked(judge(server), ["long", "a", "b"]), [np.nan, 3.5, 3.5])
+        assert [body["logprobs"] for body in server.bodies if "logprobs" in body] == [True] * 3
+
+
+def test_a_server_may_leave_the_probabilities_out() -> None:
+    said = {"choices": [{"message": {"content": "4"}, "logprobs": {"content": [{"token": "4", "logprob": 0.0}]}}]}
+    with serving(lambda *_: json.dumps(said).encode()) as server:
+        assert asked(judge(server, draws=2, retries=0), TEXTS[:1])[0] == 4
+
+
+def test_a_key_that_is_no_line_is_told_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(lambda *_: {"4": 1.0}) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "secret\n")
+        assert asked(judge(server), TEXTS[:1])[0] == 4
+        assert server.headers[0]["Authorization"] == "Bearer secret"
+        monkeypatch.setenv("OPENAI_API_KEY", "secret\nsecret")
+        with pytest.raises(rewards.RewardError, match="OPENAI_API_KEY holds no key") as error:
+            asked(judge(server), TEXTS[:1])
+        assert "secret" not in str(error.value)
 
 
 def test_the_key_goes_to_the_endpoint_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -190,6 +190,16 @@ def test_components_are_brought_to_one_scale_before_their_weights_apply():
     assert np.isnan(estimators.advantages_of("gdpo", A, components=undefined)).sum() == 1
 
 
+def test_a_sample_with_an_undefined_component_enters_no_mean_of_any():
+    """Otherwise the three that are equal would all be below the mean of b, and lose their words."""
+    components = [
+        Component("a", 1.0, np.array([[NAN, 1.0, 1.0, 1.0]])),
+        Component("b", 2.0, np.array([[9.0, 3, 3, 3]])),
+    ]
+    found = estimators.advantages_of("normalize-then-sum", A, components=components)
+    np.testing.assert_array_equal(found, [[NAN, 0.0, 0.0, 0.0]])
+
+
 def test_gdpo_is_what_trl_computes():
     """The lines of its trainer under multi_objective_aggregation=normalize_then_sum, with its own nanstd."""
     nanstd = pytest.importorskip("trl.trainer.utils").nanstd
