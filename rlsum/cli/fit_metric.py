@@ -236,5 +236,8 @@ def _vote_line(validation: VoteValidation, best: bool) -> str:
 
 def _agreement_row(name: str, found: Agreement) -> tuple:
     values = (found.accuracy, found.longer_accuracy, found.kendall, found.longer_chosen)
-    shown = [f"{100 * one.mean:.1f} ({100 * one.low:.1f} to {100 * one.high:.1f})" for one in values]
+    shown = [
+        "\N{EN DASH}" if math.isnan(one.mean) else f"{100 * one.mean:.1f} ({100 * one.low:.1f} to {100 * one.high:.1f})"
+        for one in values
+    ]
     return (Cell(name), Cell(f"{found.accuracy.n:,}"), *map(Cell, shown))

@@ -52,7 +52,7 @@ def judgments(study, tmp_path):
 def test_a_verdict_has_the_votes_that_a_reward_learns_from(ran, study, judgments, tmp_path):
     """The command that `analyse` prints; the votes are those of the judges who count, by the texts of the outputs."""
     out = ran("human-eval", "analyse", study, judgments, "--resamples", 300, "-o", tmp_path / "verdict")
-    assert f"rlsum fit-metric {tmp_path / 'verdict'} --score" in out
+    assert f"rlsum fit-metric {tmp_path / 'verdict'} --score overall --metric 'reward-model(model=minilm)' -o" in out
     rows = load(tmp_path / "verdict").rows
     texts = {(row.id, row.system): (row.source, row.candidate) for row in outputs(40, 2)}
     assert {judge for row in rows for judge in row.judges} == {f"judge{number}" for number in range(1, 6)}
