@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Sequence
-from itertools import chain, count
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,44 @@ from numpy.typing import NDArray
 
 Counts = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+MARK, END = ".", b"\xff" * 4  # of a line, among words and among numbers
+
+
+class Vocabulary(dict[str, bytes]):
+    """Texts as numbers of their words, which are equal where the words are; fills itself.
+
+    A text is int32 as bytes, which are joined at once, with END (-1) behind each line. ``split`` gives the
+    words of a text and MARK between its lines, ``form`` the form in which a word is compared, such as its stem.
+    """
+
+    def __init__(self, split: Callable[[str], Iterable[str]], form: Callable[[str], str]) -> None:
+        self.split, self.words = split, _WordNumbers(form)
+
+    def __missing__(self, text: str) -> bytes:
+        self[text] = known = b"".join(map(self.words.__getitem__, self.split(text))) + END
+        return known
+
+    def numbered(self, texts: Iterable[str]) -> Numbered:
+        """Many texts."""
+        return Numbered.of(list(map(self.__getitem__, texts)))
+
+    @property
+    def size(self) -> int:
+        """Texts or words, whichever are more."""
+        return max(len(self), len(self.words))
+
+
+class _WordNumbers(dict[str, bytes]):
+    """Words and their numbers; fills itself, also from several threads."""
+
+    def __init__(self, form: Callable[[str], str]) -> None:
+        self.form, self.forms, self.unused = form, dict[str, bytes](), count()
+        self[MARK] = END
+
+    def __missing__(self, word: str) -> bytes:
+        unused = next(self.unused).to_bytes(4, sys.byteorder)
+        self[word] = number = self.forms.setdefault(self.form(word), unused)
+        return number
 
 
 class Numbered(NamedTuple):
@@ -20,28 +58,48 @@ class Numbered(NamedTuple):
     ids     (N,) int64, equal where words are equal, below ``size``
     owners  (N,) int64, the text of each word
     lengths (n,) int64
+    lines   (N,) int64, the line of each word, counted through all texts
     """
 
     ids: Numbers
     owners: Numbers
     lengths: Numbers
+    lines: Numbers
     size: int
 
     @classmethod
-    def of(cls, texts: Sequence[Sequence[Hashable]]) -> Numbered:
-        """Texts given as words."""
-        known: defaultdict[Hashable, int] = defaultdict(count().__next__)
-        lengths = sizes(texts)
-        ids = np.fromiter(map(known.__getitem__, chain.from_iterable(texts)), np.int64, lengths.sum())
-        return cls(ids, np.repeat(np.arange(len(texts)), lengths), lengths, len(known))
+    def of(cls, texts: Sequence[bytes]) -> Numbered:
+        """Texts of one vocabulary."""
+        marked = np.frombuffer(b"".join(texts), np.int32)
+        words = marked >= 0
+        ids, sizes = marked[words].astype(np.int64), np.fromiter(map(len, texts), np.int64, len(texts)) // 4
+        owners = np.repeat(np.arange(len(texts)), sizes)[words]
+        lengths, lines = np.bincount(owners, minlength=len(texts)), np.cumsum(~words)[words]
+        return cls(ids, owners, lengths, lines, int(ids.max(initial=-1)) + 1)
 
-    def split(self, cut: int) -> tuple[Numbered, Numbered]:
-        """The texts before ``cut``, and the others."""
-        at = int(self.lengths[:cut].sum())
-        return (
-            Numbered(self.ids[:at], self.owners[:at], self.lengths[:cut], self.size),
-            Numbered(self.ids[at:], self.owners[at:] - cut, self.lengths[cut:], self.size),
-        )
+    def take(self, texts: Numbers) -> Numbered:
+        """Some of the texts, by their numbers."""
+        lengths = self.lengths[texts]
+        owners = np.repeat(np.arange(len(lengths)), lengths)
+        shift = (self.lengths.cumsum() - self.lengths)[texts] - (lengths.cumsum() - lengths)
+        words = np.arange(len(owners)) + shift[owners]
+        return Numbered(self.ids[words], owners, lengths, self.lines[words], self.size)
+
+    def halves(self) -> tuple[Numbered, Numbered]:
+        """The first n / 2 texts, and the others."""
+        first, second = np.split(np.arange(len(self.lengths)), 2)
+        return self.take(first), self.take(second)
+
+    def sentences(self) -> tuple[Numbered, Numbers]:
+        """The lines with a word as texts of their own, and the text of each, (m,)."""
+        starts = np.flatnonzero(np.diff(self.lines, prepend=-1) | np.diff(self.owners, prepend=-1))
+        lengths = np.diff(starts, append=len(self.ids))
+        return self._replace(owners=np.repeat(np.arange(len(starts)), lengths), lengths=lengths), self.owners[starts]
+
+    def words(self, text: int) -> list[int]:
+        """The words of one text."""
+        end = int(self.lengths[: text + 1].sum())
+        return self.ids[end - int(self.lengths[text]) : end].tolist()
 
     def ngrams(self, n: int) -> Numbered:
         """The runs of ``n`` words of each text."""
@@ -52,12 +110,7 @@ class Numbered(NamedTuple):
                 known, ids = np.unique(ids, return_inverse=True)
                 size = len(known)
             ids, size = ids * self.size + self.ids[starts + further], size * self.size
-        return Numbered(ids, self.owners[starts], (self.lengths - n + 1).clip(0), size)
-
-
-def sizes(texts: Sequence[Sequence[object]]) -> Numbers:
-    """The number of items of each, (n,)."""
-    return np.fromiter(map(len, texts), np.int64, len(texts))
+        return Numbered(ids, self.owners[starts], (self.lengths - n + 1).clip(0), self.lines[starts], size)
 
 
 def common(first: Numbered, second: Numbered, n: int) -> Counts:

@@ -5,30 +5,47 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial, reduce
+from functools import partial, reduce
 from itertools import chain
 from operator import or_
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.lexical.numbered import Counts, Numbered, Numbers, common, sizes
-from rewards.lexical.subsequences import MOST, WORD, lcs_length, lcs_positions, many_positions, places
-from rewards.lexical.words import Tokenizer, TokenizerOption, ngrams, stemmer_for, stemming, tokenizer_of, tokenizing
+from rewards.lexical.numbered import Counts, Numbered, Numbers, common
+from rewards.lexical.subsequences import MOST, WORD, lcs_positions, many_lengths, many_positions, places
+from rewards.lexical.words import (
+    Tokenizer,
+    TokenizerOption,
+    ngrams,
+    stemmer_for,
+    stemming,
+    tokenizer_of,
+    tokenizing,
+    vocabulary_of,
+)
 from rewards.options import takes
-from rewards.scoring import HEADED, Direction, DirectionOption, Inputs, ReferenceReward, library, scorable, signature
-from rewards.text import sentences as texts
-from rewards.text.languages import Code, Language, language_of, splitter_of
-from rewards.text.words import REMEMBERED, words
+from rewards.scoring import (
+    HEADED,
+    Direction,
+    DirectionOption,
+    Inputs,
+    ReferenceReward,
+    library,
+    references_of,
+    signature,
+)
+from rewards.text.languages import Code, language_of, splitter_of
+from rewards.text.sentences import lined
+from rewards.text.words import words
 
-BLOCK = 2**10  # items compared at once
-Tokens = Sequence[str]
+BLOCK = 2**11  # items compared at once
 Split = Literal["auto", "lines"]
 Sentences = Sequence[tuple[str, ...]]
 
 
-# ---- formulas of tokens ----
+# ---- formulas of pairs: n candidates and, behind them, their n references ----
 
 
 class PRF(NamedTuple):
@@ -45,62 +62,65 @@ def prf(hits: Counts, candidate: Numbers, reference: Numbers) -> PRF:
     return PRF(precision, recall, 2 * precision * recall / np.where(hits > 0, precision + recall, 1))
 
 
-def rouge_l(candidates: Sequence[Tokens], references: Sequence[Tokens]) -> PRF:
-    """ROUGE-L of pairs: one longest common subsequence over the whole texts, given as tokens."""
-    hits = np.fromiter(map(lcs_length, candidates, references), float, len(candidates))
-    return prf(hits, sizes(candidates), sizes(references))
+def rouge_l(pairs: Numbered) -> PRF:
+    """ROUGE-L of pairs: one longest common subsequence over the whole texts."""
+    candidates, references = pairs.halves()
+    hits = many_lengths(references, candidates).astype(np.float64)
+    return prf(hits, candidates.lengths, references.lengths)
 
 
-def rouge_n(candidates: Sequence[Tokens], references: Sequence[Tokens], n: int) -> PRF:
-    """ROUGE-N of pairs of tokens: clipped n-gram matches. A candidate shorter than ``n`` has none and scores 0."""
-    first, second = Numbered.of([*candidates, *references]).ngrams(n).split(len(candidates))
-    return prf(common(first, second, len(candidates)), first.lengths.clip(1), second.lengths)
+def rouge_n(pairs: Numbered, n: int) -> PRF:
+    """ROUGE-N of pairs: clipped n-gram matches. A candidate shorter than ``n`` has none and scores 0."""
+    first, second = pairs.ngrams(n).halves()
+    return prf(common(first, second, len(first.lengths)), first.lengths.clip(1), second.lengths)
 
 
-def rouge_lsum(candidates: Sequence[Sentences], references: Sequence[Sentences]) -> PRF:
-    """ROUGE-L of pairs, summed over sentences, given as tokens (Lin 2004, section 3.2).
+def rouge_lsum(pairs: Numbered) -> PRF:
+    """ROUGE-L of pairs, summed over sentences, which are lines (Lin 2004, section 3.2).
 
     A word of a reference sentence counts if it is in the common subsequence with any candidate sentence, but in total
     at most as often as in the candidate.
     """
-    pairs = list(zip(candidates, references, strict=True))
-    hits = np.fromiter((-1 if _fits(*pair) else _united_hits(*pair) for pair in pairs), float, len(pairs))
-    rows = np.flatnonzero(hits < 0)
-    if len(rows):
-        hits[rows] = _many_united_hits(*zip(*(pairs[row] for row in rows), strict=True))
-    totals = (np.array([sum(map(len, sentences)) for sentences in side]) for side in (candidates, references))
-    return prf(hits, *totals)
+    candidates, references = pairs.halves()
+    hits, long = np.zeros(len(candidates.lengths)), np.zeros(len(candidates.lengths), dtype=bool)
+    for side, most in ((candidates, MOST), (references, WORD)):
+        sentences, text = side.sentences()
+        long[text[sentences.lengths > most]] = True
+    for row in np.flatnonzero(long):
+        hits[row] = _united_hits(_lists(candidates, row), _lists(references, row))
+    if len(short := np.flatnonzero(~long)):
+        hits[short] = _many_united_hits(candidates.take(short), references.take(short))
+    return prf(hits, candidates.lengths, references.lengths)
 
 
-def _fits(candidate: Sentences, reference: Sentences) -> bool:
-    return max(map(len, candidate)) <= MOST and max(map(len, reference)) <= WORD
+def _lists(texts: Numbered, row: int) -> list[list[int]]:
+    """The sentences of one text."""
+    sentences, text = texts.take(np.array([row])).sentences()
+    return [sentences.words(number) for number in range(len(text))]
 
 
-def _united_hits(candidate: Sentences, reference: Sentences) -> int:
+def _united_hits(candidate: Sequence[list[int]], reference: Sequence[list[int]]) -> int:
     """The hits of one pair with sentences of any length."""
     united = Counter(sentence[place] for sentence in reference for place in places(_union(sentence, candidate)))
     return (united & Counter(chain.from_iterable(candidate))).total()
 
 
-def _many_united_hits(candidates: Sequence[Sentences], references: Sequence[Sentences]) -> Counts:
+def _many_united_hits(candidates: Numbered, references: Numbered) -> Counts:
     """The hits of many pairs: every sentence of a reference with every one of its candidate, 64 words a step."""
-    cut, of_candidate, of_reference = sum(map(len, candidates)), sizes(candidates), sizes(references)
-    sentences = Numbered.of([*chain(*candidates), *chain(*references)])
-    ours, theirs = sentences.split(cut)
-    text = np.repeat(np.arange(len(references)), of_reference)  # of each sentence of the references
+    (ours, of_ours), (theirs, text) = candidates.sentences(), references.sentences()
+    of_candidate = np.bincount(of_ours, minlength=len(candidates.lengths))
     partners = of_candidate[text]
     starts = partners.cumsum() - partners
     first = np.repeat(np.arange(len(text)), partners)
     second = np.arange(len(first)) + np.repeat((of_candidate.cumsum() - of_candidate)[text] - starts, partners)
     united = np.bitwise_or.reduceat(many_positions(theirs, ours, first, second), starts)
-    rows, place = np.nonzero(united[:, None] >> np.arange(WORD, dtype=np.uint64) & np.uint64(1))
-    words = theirs.ids[(theirs.lengths.cumsum() - theirs.lengths)[rows] + place]
-    counted = theirs._replace(ids=words, owners=text[rows])
-    available = ours._replace(owners=np.repeat(np.arange(len(candidates)), of_candidate)[ours.owners])
-    return common(counted, available, len(candidates))
+    place = np.arange(len(theirs.ids)) - (theirs.lengths.cumsum() - theirs.lengths)[theirs.owners]
+    counts = (united[theirs.owners] >> place.astype(np.uint64) & np.uint64(1)).astype(bool)
+    counted = references._replace(ids=references.ids[counts], owners=references.owners[counts])
+    return common(counted, candidates, len(candidates.lengths))
 
 
-def _union(sentence: Sequence[str], others: Iterable[Sequence[str]]) -> int:
+def _union(sentence: Sequence[Hashable], others: Iterable[Sequence[Hashable]]) -> int:
     """The places in ``sentence``, as bits, that are in its longest common subsequence with any of ``others``."""
     return reduce(or_, (lcs_positions(sentence, other) for other in others), 0)
 
@@ -146,22 +166,15 @@ def match_sentences(candidate: Sentences, reference: Sentences) -> list[tuple[in
 # ---- rewards of texts ----
 
 
-@lru_cache(maxsize=REMEMBERED)
-def sentences_of(text: str, split: Split, tokenize: Callable[[str], tuple[str, ...]], language: Language) -> Sentences:
-    """The tokens of each sentence that has any."""
-    lines = text.split("\n") if split == "lines" else texts.sentences(text, language)
-    return tuple(tokens for tokens in map(tokenize, lines) if tokens)
-
-
 @dataclass(eq=False, repr=False)
 class Rouge(ReferenceReward):
     """One variant of ROUGE as a reward; see the functions below.
 
-    ``formula`` compares tokens or, with ``split``, sentences; a reference needs at least ``n`` tokens.
+    ``formula`` compares texts, with ``split`` by their sentences; a reference needs at least ``n`` tokens.
     """
 
     name: str
-    formula: Callable[[Any, Any], PRF]
+    formula: Callable[[Numbered], PRF]
     direction: Direction
     stemmer: str | None
     tokenizer: Tokenizer
@@ -174,22 +187,28 @@ class Rouge(ReferenceReward):
 
         With several references the one with the best F1 counts, also for precision and recall (as in rouge-score).
         """
-        tokens = self._tokens
-        read = tokens if self.split is None else self._sentences
-        scores, left = scorable(self.name, inputs, lambda text: None if len(tokens(text)) >= self.n else "")
-        for start in range(0, len(left), BLOCK):
-            pairs = [
-                (row, read(candidate), read(text))
-                for row, candidate, usable in left[start : start + BLOCK]
-                for text in usable
-            ]
-            rows, candidates, references = zip(*pairs, strict=True)
-            measured = self.formula(candidates, references)
-            order = np.lexsort((-measured.f1, rows))  # of references that are equally good the first
-            in_order = np.array(rows)[order]
-            best = order[np.diff(in_order, prepend=-1) > 0]
-            scores[np.array(rows)[best]] = getattr(measured, self.direction)[best]
+        candidates, references = inputs.candidates, references_of(self.name, inputs)
+        blocks = (slice(start, start + BLOCK) for start in range(0, len(candidates), BLOCK))
+        return np.concatenate([np.empty(0), *(self._block(candidates[some], references[some]) for some in blocks)])
+
+    def _block(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+        known = vocabulary_of(self.tokenizer, self.stemmer, language_of(self.language))
+        read = self._lined if self.split == "auto" else str
+        texts = known.numbered(map(read, chain(candidates, *references)))
+        count = len(candidates)
+        scores, usable = np.full(count, np.nan), texts.lengths >= self.n
+        rows = np.repeat(np.arange(count), [*map(len, references)])
+        scores[rows[usable[count:]]] = 0.0
+        (left,) = np.nonzero(usable[count:] & usable[rows])
+        measured = self.formula(texts.take(np.concatenate([rows[left], count + left])))
+        order = np.lexsort((-measured.f1, rows[left]))  # of references that are equally good the first
+        best = order[np.diff(rows[left][order], prepend=-1) > 0]
+        scores[rows[left][best]] = getattr(measured, self.direction)[best]
         return scores
+
+    def _lined(self, text: str) -> str:
+        """The text with its sentences as lines."""
+        return lined(text, language_of(self.language)) if self.split == "auto" else text
 
     @property
     def heading(self) -> str:
@@ -232,7 +251,8 @@ class Rouge(ReferenceReward):
         return tokenizer_of(self.tokenizer, self.stemmer, language_of(self.language))
 
     def _sentences(self, text: str) -> Sentences:
-        return sentences_of(text, self.split or "auto", self._tokens, language_of(self.language))
+        """The tokens of each sentence that has any."""
+        return tuple(tokens for tokens in map(self._tokens, self._lined(text).split("\n")) if tokens)
 
     def _unscorable(self, text: str) -> str | None:
         if len(self._tokens(text)) >= self.n:
@@ -252,7 +272,7 @@ class RougeOptions(TokenizerOption, DirectionOption):
     def __post_init__(self) -> None:
         stemmer_for("rouge", self.stemmer, self.language)
 
-    def reward(self, name: str, formula: Callable[[Any, Any], PRF], n: int = 1, split: Split | None = None) -> Rouge:
+    def reward(self, name: str, formula: Callable[[Numbered], PRF], n: int = 1, split: Split | None = None) -> Rouge:
         """The reward of a formula."""
         stemmer = stemmer_for(name, self.stemmer, self.language)
         tokenizer = self.tokenizer or ("official" if self.language in (None, "en") else splitter_of(self.language))

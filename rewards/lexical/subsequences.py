@@ -16,8 +16,8 @@ from rewards.lexical.numbered import Numbered, Numbers
 
 Bits = NDArray[np.uint64]
 WORD = 64  # bits
-MOST = 256  # words of a second text: one step for all pairs costs more than it saves where few are that long
-CELLS = 2**23  # of a table in memory
+MOST = 256  # words of a text: one step for all pairs costs more than it saves where few are that long
+CELLS = 2**20  # of a table: in the processor's cache
 
 
 def lcs_length(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
@@ -74,43 +74,84 @@ def _lcs_rows(positions: dict[Hashable, int], length: int, second: Sequence[Hash
 # ---- many pairs at once ----
 
 
+def many_lengths(firsts: Numbered, seconds: Numbered) -> Numbers:
+    """``lcs_length`` of pairs of texts, (n,): row i of one, row i of the other. Each has a word."""
+    rows = np.arange(len(firsts.lengths))
+    found = np.zeros(len(rows), dtype=np.int64)
+    long = np.maximum(firsts.lengths, seconds.lengths) > MOST
+    for row in rows[long]:
+        found[row] = lcs_length(firsts.words(row), seconds.words(row))
+    for some, equal in _alike(firsts, seconds, rows[~long], rows[~long]):
+        levels = np.full(equal.shape[1:], 2**WORD - 1, dtype=np.uint64)  # (lanes, pairs), the lowest bits first
+        for matching in equal:
+            carry = np.zeros(len(some), dtype=np.uint64)
+            matched = levels & matching
+            rest = levels - matched
+            for lane, added in enumerate(matched):
+                total = levels[lane] + added
+                sum_ = total + carry
+                carry = ((total < added) | (sum_ < total)).astype(np.uint64)
+                levels[lane] = sum_ | rest[lane]
+        found[rows[~long][some]] = np.bitwise_count(~levels).sum(axis=0, dtype=np.int64)
+    return found
+
+
 def many_positions(firsts: Numbered, seconds: Numbered, first: Numbers, second: Numbers) -> Bits:
     """``lcs_positions`` of many pairs, (P,) uint64: row ``first[i]`` of one, row ``second[i]`` of the other.
 
     Those of ``firsts`` have 1 to WORD words, the others 1 to MOST.
     """
-    rows = np.full((len(firsts.lengths), WORD), -1, dtype=np.int32)
-    rows[np.arange(WORD) < firsts.lengths[:, None]] = firsts.ids
-    ends, lengths = seconds.lengths.cumsum(), seconds.lengths[second]
     bits = np.zeros(len(first), dtype=np.uint64)
-    order = np.argsort(-lengths, kind="stable")  # pairs of about as many steps together
-    done = 0
-    while done < len(order):
-        steps = int(lengths[order[done]])
-        some = order[done : done + max(1, CELLS // (WORD * steps))]
-        back = np.arange(steps, 0, -1)
-        words = seconds.ids[(ends[second[some], None] - back).clip(0)].astype(np.int32)
-        words[back > lengths[some, None]] = -2  # a word in front that matches nothing changes nothing
-        bits[some] = _positions_of(rows[first[some]], firsts.lengths[first[some]], words)
-        done += len(some)
+    for some, equal in _alike(firsts, seconds, first, second):
+        bits[some] = _positions_of(equal[:, 0], firsts.lengths[first[some]])
     return bits
 
 
-def _positions_of(first: NDArray[np.int32], lengths: Numbers, second: NDArray[np.int32]) -> Bits:
-    """``lcs_positions`` of ``first`` (P, WORD), padded behind its ``lengths``, and ``second`` (P, S), before it."""
-    matches = np.packbits(second[:, :, None] == first[:, None, :], axis=-1, bitorder="little")
-    equal = np.ascontiguousarray(matches.view("<u8")[..., 0].T).astype(np.uint64, copy=False)  # (steps, P)
+def _alike(firsts: Numbered, seconds: Numbered, first: Numbers, second: Numbers) -> Iterator[tuple[Numbers, Bits]]:
+    """Pairs of about equal lengths: which, and the places in the first of each word of the second, as bits.
+
+    The bits are (steps, lanes, pairs): words of the second, 64 places of the first a lane.
+    """
+    lengths, steps_of = firsts.lengths[first], seconds.lengths[second]
+    lanes_of = -(-lengths // (WORD // 2))  # halves
+    order = np.lexsort((-steps_of, lanes_of))
+    done = 0
+    while done < len(order):
+        halves, steps = int(lanes_of[order[done]]), int(steps_of[order[done]])
+        width = halves * WORD // 2
+        some = order[done : done + max(1, CELLS // (width * steps))]
+        some = some[: np.searchsorted(lanes_of[some], halves, side="right")]
+        done += len(some)
+        words = _padded(firsts, first[some], np.arange(width), -1)
+        others = _padded(seconds, second[some], np.arange(-steps, 0) + steps_of[some, None], -2)
+        matches = np.packbits(others[:, :, None] == words[:, None, :], axis=-1, bitorder="little")
+        equal = np.zeros((len(some), steps, -(-halves // 2) * 2), dtype="<u4")
+        equal[..., :halves] = matches.view("<u4")
+        yield some, np.ascontiguousarray(equal.view("<u8").transpose(1, 2, 0)).astype(np.uint64, copy=False)
+
+
+def _padded(texts: Numbered, rows: Numbers, places: Numbers, padding: int) -> NDArray[np.int32]:
+    """The words at ``places`` of some texts, (rows, places); ``padding``, which matches nothing, beyond their ends."""
+    lengths = texts.lengths[rows, None]
+    starts = (texts.lengths.cumsum() - texts.lengths)[rows, None]
+    words = texts.ids.astype(np.int32).take(starts + places, mode="clip")
+    words[np.broadcast_to((places < 0) | (places >= lengths), words.shape)] = padding
+    return words
+
+
+def _positions_of(equal: Bits, lengths: Numbers) -> Bits:
+    """``lcs_positions`` of pairs, from the places in the first (of ``lengths``) of each word of the second."""
     full = np.uint64(2**WORD - 1) >> (WORD - lengths).astype(np.uint64)
     levels, level = np.empty_like(equal), full
     for step, matching in enumerate(equal):
         matched = level & matching
         levels[step] = level = ((level + matched) | (level - matched)) & full
-    subsequence, reach, one = np.zeros_like(full), full, np.uint64(1)
+    subsequence, reach, one = np.zeros_like(full), full.copy(), np.uint64(1)
     for matching, level in zip(equal[::-1], levels[::-1], strict=True):
         last = _highest((matching | ~level) & reach)
         match = matching & last
         subsequence |= match
-        reach = np.where(last > 0, (last | (last - one)) ^ match, 0)
+        reach &= (last | (last - one)) ^ match  # without any it stays, and has none in the rows before either
     return subsequence
 
 

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 from rewards.errors import RewardError
+from rewards.lexical.numbered import MARK, Vocabulary
 from rewards.scoring import library
 from rewards.text.chunks import tokens
 from rewards.text.languages import ENGLISH, Code, Language, LanguageOption, language_of
@@ -23,7 +24,7 @@ Tokenizer = Literal["official", "unicode", "character"]
 Tokens = Callable[[str], tuple[str, ...]]
 
 LATIN = b"abcdefghijklmnopqrstuvwxyz0123456789"
-NO_LATIN = bytes(byte if byte in LATIN else ord(" ") for byte in range(256))
+NO_LATIN = bytes(byte if byte in LATIN + b"\n" else ord(" ") for byte in range(256))
 
 
 @dataclass(kw_only=True)
@@ -52,25 +53,51 @@ def tokenizer_of(kind: Words | Literal["official"], stemmer: str | None = None, 
     token. ``unicode`` and ``character`` are the words of ``rewards.text.words``. ``spacy`` has punctuation marks as
     tokens, too.
     """
+    split, form = _splitter(kind, language), str if stemmer is None else stems(stemmer, 4)
+    return lru_cache(maxsize=REMEMBERED)(lambda text: tuple(map(form, split(text))))
 
+
+def _splitter(kind: Words | Literal["official"], language: Language) -> Callable[[str], Sequence[str]]:
     splitters: dict[str, Callable[[str], Sequence[str]]] = {
-        "official": lambda text: nfc(text).lower().encode("ascii", "replace").translate(NO_LATIN).decode().split(),
+        "official": lambda text: _latin(text).split(),
         "unicode": lambda text: words(language.lower(nfc(text)), "unicode"),
         "character": lambda text: words(language.lower(nfc(text)), "character"),
         "spacy": lambda text: [language.lower(token) for token in tokens(text, language)],
     }
-    split = splitters[kind]
-    if stemmer is None:
-        return lru_cache(maxsize=REMEMBERED)(lambda text: tuple(split(text)))
-    stem = stems(stemmer, 4)
-    return lru_cache(maxsize=REMEMBERED)(lambda text: tuple(map(stem, split(text))))
+    return splitters[kind]
+
+
+def _latin(text: str) -> str:
+    """Lower-cased, with a space for all but a-z, 0-9 and line ends."""
+    return nfc(text).lower().encode("ascii", "replace").translate(NO_LATIN).decode()
+
+
+def _marked(kind: Tokenizer, language: Language) -> Callable[[str], Sequence[str]]:
+    """A splitter with MARK between lines."""
+    if kind == "official":
+        return lambda text: _latin(text).replace("\n", f" {MARK} ").split()
+    split = _splitter(kind, language)
+    return lambda text: [word for line in text.split("\n") for word in (*split(line), MARK)][:-1]
+
+
+_vocabularies: dict[tuple[str, str | None, Language], Vocabulary] = {}
+
+
+def vocabulary_of(kind: Tokenizer, stemmer: str | None, language: Language) -> Vocabulary:
+    """The tokens of ``tokenizer_of`` as numbers. A full one is left for an empty one: compare texts of one call."""
+    key = kind, stemmer, language
+    known = _vocabularies.get(key)
+    if known is None or known.size >= REMEMBERED:
+        form = str if stemmer is None else stems(stemmer, 4)
+        known = _vocabularies[key] = Vocabulary(_marked(kind, language), form)
+    return known
 
 
 @lru_cache(maxsize=8)
 def stems(stemmer: str, least: int = 0) -> Callable[[str], str]:
     """A word -> its stem by NLTK's ``stemmer``: ``porter``, or the name of a language of Snowball's.
 
-    A word with fewer than ``least`` letters is its own.
+    A word with fewer than ``least`` letters, or of digits, is its own.
     """
     return _Stems(stemmer, least).__getitem__
 
@@ -84,7 +111,8 @@ class _Stems(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= REMEMBERED:
             self.clear()
-        self[word] = stem = _stemmer(self.stemmer)(word) if len(word) >= self.least else word
+        itself = len(word) < self.least or word.isdecimal()
+        self[word] = stem = word if itself else _stemmer(self.stemmer)(word)
         return stem
 
 

@@ -49,6 +49,14 @@ def sentences(text: str, language: Language = ENGLISH) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
+@lru_cache(maxsize=REMEMBERED)
+def lined(text: str, language: Language = ENGLISH) -> str:
+    """A text whose lines hold the words of its sentences; itself where it has several lines."""
+    if "\n" in text.strip():
+        return text
+    return "\n".join(sentences(text, language))
+
+
 def content_words(
     text: str, stopwords: StopWords = "spacy", split: Split = "auto", language: Language = ENGLISH
 ) -> Sentences:

@@ -10,9 +10,11 @@ from rouge_score.rouge_scorer import RougeScorer, _lcs_table, lcs_ind
 from rouge_score.tokenize import tokenize
 
 import rewards
+from rewards.lexical.numbered import Numbered
 from rewards.lexical.rouge import rouge_l, rouge_lsum
 from rewards.lexical.subsequences import lcs_length, lcs_positions
-from rewards.lexical.words import tokenizer_of
+from rewards.lexical.words import tokenizer_of, vocabulary_of
+from rewards.text.languages import ENGLISH
 
 VARIANTS = {f"rouge-{kind.lower()}": f"rouge{kind}" for kind in ("1", "2", "3", "L", "Lsum")}
 SHORTEST = {"rouge-2": 2, "rouge-3": 3}
@@ -21,6 +23,10 @@ words = st.sampled_from(["the", "cats", "running", "garden", "Mayor", "storms", 
 texts = st.lists(st.lists(words, min_size=1, max_size=9), min_size=2, max_size=4).map(
     lambda lines: "\n".join(" ".join(line) for line in lines)
 )
+
+
+def numbered(*texts: str) -> Numbered:
+    return vocabulary_of("official", None, ENGLISH).numbered([*texts])
 
 
 @given(st.one_of(st.text(max_size=60), st.text("aB1 _-\nÄß\u017f\u212a", max_size=60)))
@@ -100,20 +106,17 @@ def test_of_several_common_subsequences_the_one_of_rouge_score(first: list[int],
 
 def test_lsum_by_hand() -> None:
     """Lin 2004, section 3.2: w1 w2 and w1 w3 w5 unite to four of five; three candidate words are spurious."""
-    reference = [("w1", "w2", "w3", "w4", "w5")]
-    candidate = [("w1", "w2", "w6", "w7", "w8"), ("w1", "w3", "w8", "w9", "w5")]
-    score = rouge_lsum([candidate], [reference])
+    score = rouge_lsum(numbered("w1 w2 w6 w7 w8\nw1 w3 w8 w9 w5", "w1 w2 w3 w4 w5"))
     assert score.recall == [4 / 5]
     assert score.precision == [4 / 10]
 
 
 def test_lsum_counts_a_word_as_often_as_the_candidate_holds_it() -> None:
-    assert rouge_lsum([[("a", "b")]], [[("a",), ("a",), ("b", "a")]]).recall == [2 / 4]
+    assert rouge_lsum(numbered("a b", "a\na\nb a")).recall == [2 / 4]
 
 
 def test_rouge_l_by_hand() -> None:
-    candidate, reference = ["the", "cat", "sat", "on", "the", "mat"], ["the", "cat", "lay", "on", "a", "mat", "today"]
-    score = rouge_l([candidate], [reference])
+    score = rouge_l(numbered("the cat sat on the mat", "the cat lay on a mat today"))
     assert score.precision == pytest.approx([4 / 6])  # the cat on mat
     assert score.recall == pytest.approx([4 / 7])
     assert score.f1 == pytest.approx([8 / 13])
