@@ -74,7 +74,7 @@ class Numbered(NamedTuple):
         words = marked >= 0
         ids, sizes = marked[words].astype(np.int64), np.fromiter(map(len, texts), np.int64, len(texts)) // 4
         owners = np.repeat(np.arange(len(texts)), sizes)[words]
-        lengths, lines = np.bincount(owners, minlength=len(texts)), np.cumsum(~words)[words]
+        lengths, lines = np.bincount(owners, minlength=len(texts)), np.cumsum(~words, dtype=np.int64)[words]
         return cls(ids, owners, lengths, lines, int(ids.max(initial=-1)) + 1)
 
     def take(self, texts: Numbers) -> Numbered:

@@ -86,7 +86,7 @@ def rouge_lsum(pairs: Numbered) -> PRF:
     for side, most in ((candidates, MOST), (references, WORD)):
         sentences, text = side.sentences()
         long[text[sentences.lengths > most]] = True
-    for row in np.flatnonzero(long):
+    for row in np.flatnonzero(long).tolist():
         hits[row] = _united_hits(_lists(candidates, row), _lists(references, row))
     if len(short := np.flatnonzero(~long)):
         hits[short] = _many_united_hits(candidates.take(short), references.take(short))

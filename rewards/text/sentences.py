@@ -54,7 +54,18 @@ def lined(text: str, language: Language = ENGLISH) -> str:
     """A text whose lines hold the words of its sentences; itself where it has several lines."""
     if "\n" in text.strip():
         return text
-    return "\n".join(sentences(text, language))
+    chunks: list[str | None] = [None]
+    if language == ENGLISH and len(_stretches(text := encodable(text))) == 1:
+        chunks = [*map(_lined_chunk, text.split())]
+    known = [chunk for chunk in chunks if chunk is not None]
+    return " ".join(known) if len(known) == len(chunks) else "\n".join(sentences(text, language))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _lined_chunk(chunk: str) -> str | None:
+    """The chunk with line ends for its marks that end sentences; None where its tokens depend on its neighbours."""
+    tokens, ends = tokens_of_chunk(chunk), pipeline().get_pipe("sentencizer").punct_chars
+    return None if tokens is None else "".join("\n" if token in ends else token for token in tokens)
 
 
 def content_words(

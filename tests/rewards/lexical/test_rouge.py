@@ -124,8 +124,9 @@ def test_rouge_l_by_hand() -> None:
 
 @pytest.mark.parametrize("name", sorted(VARIANTS))
 def test_many_pairs_at_once_equal_rouge_score(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines of up to 90 words in one call, shorter and longer than a machine word and than the block of pairs."""
+    """Lines of up to 90 words, shorter and longer than a machine word, in blocks of pairs with their own numbers."""
     monkeypatch.setattr("rewards.lexical.rouge.BLOCK", 7)
+    monkeypatch.setattr("rewards.lexical.words.REMEMBERED", 20)
     monkeypatch.setattr("rewards.lexical.subsequences.CELLS", 64 * 40)
     monkeypatch.setattr("rewards.lexical.rouge.MOST", 70)
     generator = np.random.default_rng(0)

@@ -11,6 +11,7 @@ from rewards.encoding.vectors import read_vectors
 from rewards.errors import RewardError
 from rewards.text import sentences as text
 from rewards.text.languages import language_of
+from rewards.text.words import words
 
 
 def test_lines_are_sentences() -> None:
@@ -20,6 +21,17 @@ def test_lines_are_sentences() -> None:
 def test_one_line_is_split_by_rules() -> None:
     assert text.sentences("The cat sat. The dog ran!") == ["The cat sat.", "The dog ran!"]
     assert text.sentences("one line only\n") == ["one line only"]
+
+
+marks = st.sampled_from(
+    ["U.S.", "Hello", "!", "...", ".", '"', "\u3002", "end.Start", "3.5", ":)", " ", "a.m.", "(", "\u00e9"]
+)
+
+
+@given(st.text(max_size=80) | st.lists(marks).map("".join))
+def test_lines_hold_the_words_of_the_sentences(content: str) -> None:
+    lines = [words(line) for line in text.lined(content).split("\n")]
+    assert [line for line in lines if line] == [found for found in map(words, text.sentences(content)) if found]
 
 
 def test_content_words_are_lower_cased_alphabetic_and_no_stop_words() -> None:
