@@ -117,11 +117,15 @@ def _fit_votes(spec: Spec, out: Path, options: FitOptions, read: Reading, pools:
         with _telling(len(training), options, _vote_line) as told:
             fitted = fit_votes(reward, spec, training, validation, folder, options, by_length, *told)
         name = "length apart" if by_length else "as voted"
-        if fitted.best and fitted.best.agreement:
-            rows.append(_agreement_row(f"{name}: validation", fitted.best.agreement))
         fresh = learned(path=str(folder), device=reward.options.device)
-        if tested:
-            rows.append(_agreement_row(f"{name}: test", agreement(score_gaps(fresh, tested), tested)))
+        agreed = {"validation": fitted.best.agreement if fitted.best else None}
+        agreed["test"] = agreement(score_gaps(fresh, tested), tested) if tested else None
+        for part, found in agreed.items():
+            if found:
+                rows.append(_agreement_row(f"{name}: {part}", found))
+            if found and found.undefined:
+                of = f"{found.undefined:,} of {found.votes:,} votes of the {part}"
+                typer.echo(f"{folder}: left out {of}, with a text too long for the model", err=True)
         if not fitted.about["validation"]["log_likelihood"] > fitted.history[0].quality:
             typer.echo(f"{folder}: held-out votes are no more likely by these scores than without any", err=True)
         lines += [f"{folder}: epoch {fitted.about['epoch']}, learned(path={folder})", fresh.signature]

@@ -42,11 +42,14 @@ def test_from_judgments_to_a_reward(rlsum, data, tiny_encoder, tmp_path):
 
 
 def test_votes_become_two_rewards_with_their_agreement(rlsum, tiny_encoder, tmp_path):
-    """Two texts of each article, which two judges rated; of the articles of the test one was trained on."""
+    """Two texts of each article, which two judges rated; of the articles of the test one was trained on, and the texts
+    of one are too long.
+    """
     texts = ("the cat runs", "a red dog sleeps")
     for name, articles in (("votes", range(12)), ("test", range(11, 15))):
         rows = [
-            {"id": f"{n}", "system": system, "candidate": text, "references": [], "source": f"{WORDS[n % 12]} {n}",
+            {"id": f"{n}", "system": system, "candidate": text * (1 + 40 * (n == 14)), "references": [],
+             "source": f"{WORDS[n % 12]} {n}",
              "raw_scores": {"overall": [value, n % 3]}, "judges": ["ann", "bo"], "scores": {"overall": value}}
             for n in articles
             for system, text, value in zip("ab", texts, (n % 2, 1), strict=True)
@@ -58,6 +61,7 @@ def test_votes_become_two_rewards_with_their_agreement(rlsum, tiny_encoder, tmp_
     assert code == 0, said
     assert "18 votes to train on, 6 to validate, 8 to test" in printed
     assert "--test: 2 of 8 votes, by their articles, are also in the training data" in said
+    assert said.count("left out 2 of 8 votes of the test, with a text too long for the model") == 2
     for line in ("as voted: validation", "as voted: test", "length apart: test", "of the longer"):
         assert line in " ".join(printed.split())
     for folder in (tmp_path / "m", tmp_path / "m" / "length-controlled"):
