@@ -75,4 +75,4 @@ def _rows(store: ResponseStore, study: Study) -> list[dict[str, Any]]:
     responses, people = store.responses(), store.people.all()
     failed = [person.judge for person in people if person.barred == "failed checks"]
     progress = overview(study, responses, store.loans(), time.time(), failed=failed)
-    return people_rows(study, responses, progress["judges"], people)
+    return people_rows(study, responses, progress["judges"], people, store.state() == "closed")

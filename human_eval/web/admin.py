@@ -63,7 +63,7 @@ class Admin:
         now = site.access.now(), site.key, site.settings, failed
         progress = overview(self._study, responses, store.loans(), *now)
         return {
-            "rows": people_rows(self._study, responses, progress["judges"], people),
+            "rows": people_rows(self._study, responses, progress["judges"], people, state == "closed"),
             "waiting": store.waiting(PATIENCE),
             "study": self._study,
             "state": state,

@@ -101,8 +101,11 @@ def fails(study: Study, key: StudyKey, responses: Sequence[Response], settings: 
     return len(made) >= rules.min_checks and sum(check.failed for check in made) > rules.allowed(total)
 
 
-def to_pay(person: Person, row: JudgeRow | None) -> tuple[str, str]:
-    """What to do with the submission of a panel's participant, and why. Who asks for it decides."""
+def to_pay(person: Person, row: JudgeRow | None, closed: bool) -> tuple[str, str]:
+    """What to do with the submission of a panel's participant, and why. Who asks for it decides.
+
+    ``closed``: the study is, so nobody goes on.
+    """
     saved = f"{row.done} of {row.total} saved" if row and row.total > row.done else f"{row.done} saved" if row else ""
     if person.barred in ("screened out", "not qualified", "withdrew"):
         return person.barred, {"withdrew": "answers deleted", "screened out": "by an answer about themselves"}.get(
@@ -117,17 +120,19 @@ def to_pay(person: Person, row: JudgeRow | None) -> tuple[str, str]:
         return "approve", saved + (f"; only {counted(row.checks, 'check')}" if row.few else "")
     if row.stage == "left":
         return "pay in part", f"{saved}, then {person.barred or 'inactive'}"
+    if closed:
+        return "pay in part" if row.done else "nothing", f"{saved}, then the study closed"
     return "wait", "; ".join(filter(None, (saved, row.failing, "inactive" * (row.stage == "away"))))
 
 
 def people_rows(
-    study: Study, responses: Sequence[Response], rows: Sequence[JudgeRow], people: Sequence[Person]
+    study: Study, responses: Sequence[Response], rows: Sequence[JudgeRow], people: Sequence[Person], closed: bool
 ) -> list[dict[str, Any]]:
     """A row for each person, by name of column; what they told about themselves comes last."""
     row_of, tables = {row.judge: row for row in rows}, []
     for person in people:
         mine = [response for response in responses if response.judge == person.judge]
-        action, reason = to_pay(person, row_of.get(person.judge))
+        action, reason = to_pay(person, row_of.get(person.judge), closed)
         times = {name: _time(getattr(person, name)) for name in ("enrolled", "joined", "seen")}
         tables.append(
             {

@@ -178,6 +178,15 @@ def test_who_fails_checks_is_rejected_only_once_they_are_done(app_of):
         assert (row["to do"], row["why"]) == (action, reason or "failed 2 of 2 checks; 5 saved")
 
 
+def test_nobody_waits_for_a_closed_study(panel):
+    judge(panel, come(panel), most=3)
+    come(panel, "0" * 24).begin()
+    panel.store.set_state("closed")
+    told = {name: (row["to do"], row["why"]) for name, row in admin_rows(panel).items()}
+    assert told[f"guest:{PID}"] == ("pay in part", "3 of 5 saved, then the study closed")
+    assert told[f"guest:{'0' * 24}"] == ("nothing", "0 of 5 saved, then the study closed")
+
+
 def test_checks_stop_only_whom_the_analysis_will_exclude():
     """Of 5 checks 2 may fail: who failed the first two may still be kept."""
     study = make_study(texts=TEXTS[:1] + [TEXTS[3]] * 5)
