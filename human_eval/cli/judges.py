@@ -10,13 +10,13 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from human_eval.cli.arguments import Database, StudyFolder, checked_names, database_path
 from human_eval.collection.store import ResponseStore
-from human_eval.files import read_study
+from human_eval.files import read_key, read_study
 from human_eval.formatting import csv_text
-from human_eval.study import Study
+from human_eval.study import Study, StudyKey
 from rlsum.errors import UserError
 from rlsum.files import check_free, write_atomically
 
@@ -30,6 +30,9 @@ def judges(
         typer.Option("--out", "-o", metavar="FILE.csv", help="Also write what judges answered about themselves."),
     ] = None,
     database: Database = None,
+    key: Annotated[
+        Path | None, typer.Option(metavar="KEY.json", help="The secret key, to tell who fails the checks.")
+    ] = None,
     ban: Annotated[str, typer.Option(metavar="NAMES", help="Judges who may not continue; their answers stay.")] = "",
     admit: Annotated[str, typer.Option(metavar="NAMES", help="Banned judges who may continue.")] = "",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the table.")] = False,
@@ -41,7 +44,7 @@ def judges(
 
     **Examples**
 
-    rlsum human-eval judges study -o judges.csv
+    rlsum human-eval judges study --key key.json -o judges.csv
 
     rlsum human-eval judges study --ban anna,guest:5f3e
     """
@@ -59,8 +62,8 @@ def judges(
             store.people.bar(name, "banned")
         for name in checked_names("--admit", admit) if admit else []:
             store.people.admit(name)
-        rows = _rows(store, blind)
-    table = Table(*SHOWN)
+        rows = _rows(store, blind, None if key is None else read_key(key, blind))
+    table = Table(*(Column(name, overflow="fold") for name in SHOWN))
     for row in rows:
         table.add_row(*(escape(str(row[name])) for name in SHOWN))
     Console().print(table)
@@ -69,10 +72,11 @@ def judges(
         typer.echo(f"{out}: {len(rows)} rows; what judges told about themselves is personal, keep it apart")
 
 
-def _rows(store: ResponseStore, study: Study) -> list[dict[str, Any]]:
+def _rows(store: ResponseStore, study: Study, key: StudyKey | None) -> list[dict[str, Any]]:
     from human_eval.web.overview import overview, people_rows
 
     responses, people = store.responses(), store.people.all()
     failed = [person.judge for person in people if person.barred == "failed checks"]
-    progress = overview(study, responses, store.loans(), time.time(), failed=failed)
-    return people_rows(study, responses, progress["judges"], people, store.state() == "closed")
+    progress = overview(study, responses, store.loans(), time.time(), key, failed=failed)
+    known = {"closed": store.state() == "closed", "checked": key is not None}
+    return people_rows(study, responses, progress["judges"], people, **known)

@@ -62,8 +62,9 @@ class Admin:
         failed = [person.judge for person in people if person.barred == "failed checks"]
         now = site.access.now(), site.key, site.settings, failed
         progress = overview(self._study, responses, store.loans(), *now)
+        known = {"closed": state == "closed", "checked": site.key is not None}
         return {
-            "rows": people_rows(self._study, responses, progress["judges"], people, state == "closed"),
+            "rows": people_rows(self._study, responses, progress["judges"], people, **known),
             "waiting": store.waiting(PATIENCE),
             "study": self._study,
             "state": state,

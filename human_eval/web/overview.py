@@ -101,10 +101,10 @@ def fails(study: Study, key: StudyKey, responses: Sequence[Response], settings: 
     return len(made) >= rules.min_checks and sum(check.failed for check in made) > rules.allowed(total)
 
 
-def to_pay(person: Person, row: JudgeRow | None, closed: bool) -> tuple[str, str]:
+def to_pay(person: Person, row: JudgeRow | None, closed: bool, checked: bool) -> tuple[str, str]:
     """What to do with the submission of a panel's participant, and why. Who asks for it decides.
 
-    ``closed``: the study is, so nobody goes on.
+    ``closed``: the study is, so nobody goes on. ``checked``: it is known which tasks are checks.
     """
     saved = f"{row.done} of {row.total} saved" if row and row.total > row.done else f"{row.done} saved" if row else ""
     if person.barred in ("screened out", "not qualified", "withdrew"):
@@ -117,7 +117,14 @@ def to_pay(person: Person, row: JudgeRow | None, closed: bool) -> tuple[str, str
         no_place = "came, did not begin" if person.enrolled is None else "began, has no place"
         return "nothing", no_place if person.joined is None else "began, saved nothing, was inactive"
     if row.stage == "finished":
-        return "approve", saved + (f"; only {counted(row.checks, 'check')}" if row.few else "")
+        few = (
+            f"; only {counted(row.checks, 'check')}"
+            if row.few
+            else ""
+            if checked
+            else "; failed checks unknown without --key"
+        )
+        return "approve", saved + few
     if row.stage == "left":
         return "pay in part", f"{saved}, then {person.barred or 'inactive'}"
     if closed:
@@ -126,13 +133,19 @@ def to_pay(person: Person, row: JudgeRow | None, closed: bool) -> tuple[str, str
 
 
 def people_rows(
-    study: Study, responses: Sequence[Response], rows: Sequence[JudgeRow], people: Sequence[Person], closed: bool
+    study: Study,
+    responses: Sequence[Response],
+    rows: Sequence[JudgeRow],
+    people: Sequence[Person],
+    *,
+    closed: bool,
+    checked: bool,
 ) -> list[dict[str, Any]]:
-    """A row for each person, by name of column; what they told about themselves comes last."""
+    """A row for each person, by name of column; what they told about themselves comes last. Further as `to_pay`."""
     row_of, tables = {row.judge: row for row in rows}, []
     for person in people:
         mine = [response for response in responses if response.judge == person.judge]
-        action, reason = to_pay(person, row_of.get(person.judge), closed)
+        action, reason = to_pay(person, row_of.get(person.judge), closed, checked)
         times = {name: _time(getattr(person, name)) for name in ("enrolled", "joined", "seen")}
         tables.append(
             {

@@ -10,6 +10,7 @@ import pytest
 from rows import rows_of
 from studies import NAMES, outputs
 
+from human_eval.collection.responses import Response
 from human_eval.collection.store import ResponseStore
 from human_eval.files import read_key, read_study
 from human_eval.study import AboutJudge, Enrolment
@@ -207,6 +208,22 @@ def test_judges_are_listed_banned_and_admitted(rlsum, study, tmp_path):
         assert rlsum("human-eval", "judges", study, "--admit", "anna")[0] == 0
         assert "Warning: ann " in rlsum("human-eval", "judges", study, "--ban", "ann")[1]
         assert store.progress("anna").stage == "lost"
+
+
+def test_with_the_key_judges_says_who_failed_the_checks_and_without_that_it_cannot(rlsum, study, tmp_path):
+    blind, table = read_study(study), tmp_path / "judges.csv"
+    answers = {criterion.id: "left" for criterion in blind.criteria}
+    with closing(ResponseStore(study / "judging.sqlite", blind)) as store:
+        store.claim("anna")
+        for task in store.progress("anna").open:
+            store.record(Response(blind.id, task, "anna", answers, seconds=1.0), 0)
+    for options, action, reason in (
+        ((), "approve", "failed checks unknown without --key"),
+        (("--key", study / "key.json"), "reject, or pay in part", "failed "),
+    ):
+        assert rlsum("human-eval", "judges", study, *options, "-o", table, "--overwrite")[0] == 0
+        (row,) = csv.DictReader(table.open())
+        assert (row["to do"], reason in row["why"]) == (action, True)
 
 
 def test_consent_and_questions_come_from_files(rlsum, files, tmp_path):
