@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rewards.base import labelled
 from rlsum.compare.cells import NONE, START, Cell, commands_of, typed
 from rlsum.compare.folder import METRICS, RESULT, Folder, read_metrics
@@ -156,12 +158,14 @@ def of_chain(folder: Folder, results: Sequence[Results]) -> list[Block]:
 
 
 def for_people(folder: Folder, cells: Sequence[Cell], results: Results) -> list[Block]:
-    """The command that starts a study of the best system and its control, wherever both have outputs."""
+    """The command that starts a study of the best trained system and its control, wherever both have outputs."""
     reward = next(iter(results.metrics), "")
-    top = best(results, reward) if reward else None
-    if top is None or results.base is None or top.best in ("", results.base.name):
+    scores = {row.name: row.metrics[reward] for row in results.trained if reward in row.metrics}
+    means = {name: float(np.nanmean(values)) for name, values in scores.items() if not np.isnan(values).all()}
+    if not means or results.base is None:
         return []
-    both, seed = (top.best, results.base.name), results.seeds[0]
+    highest, top = max(means, key=means.__getitem__), best(results, reward)
+    both, seed = (highest, results.base.name), results.seeds[0]
     chosen = {cell.system: cell for cell in cells if cell.system in both and cell.seed in (seed, None)}
     files = [str(folder.outputs(chosen[name])[results.method]) for name in both if name in chosen]
     command = [
@@ -174,7 +178,8 @@ def for_people(folder: Folder, cells: Sequence[Cell], results: Results) -> list[
         str(min(ITEMS, len(results.ids))),
     ]
     best_one, control = (results.systems[name].title for name in both)
-    standing = "the best of the trained models by" if top.shown else "the trained model with the highest mean by"
+    shown = top is not None and top.shown and top.best == highest
+    standing = "the best of the trained models by" if shown else "the trained model with the highest mean by"
     return [
         Paragraph(f"A blind study of {best_one}, {standing} {reward}, and {control} begins with:"),
         Bullets([f"rlsum {shlex.join(command)}"], "code"),

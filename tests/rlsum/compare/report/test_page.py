@@ -122,6 +122,9 @@ def test_a_study_with_people_begins_with_the_best_where_it_is_shown_and_its_cont
     assert "best of the trained models by rouge" in first.text
     folder, cells = comparisons.finished(tmp_path, {"rouge-2": 0.005})
     assert "the highest mean by rouge-l, and" in for_people(folder, cells, gather(folder, cells, "beam"))[0].text
+    folder, cells = comparisons.finished(tmp_path / "worse", {"rouge-l": -0.3, "rouge-2": -0.3})
+    *_, last = for_people(folder, cells, gather(folder, cells, "beam"))
+    assert "outputs/start" not in last.lines[0]  # judges compare what was trained, even where the start scores higher
 
 
 def test_the_report_says_how_many_updates_the_trainings_take(tmp_path):
