@@ -9,7 +9,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # tests of what is computed alike on a GPU, or in other processes
-APART := seq2seq or architectures or trainer or processes
+APART := seq2seq or architectures or trainer or resuming or processes
 
 .PHONY: demo test slow tour check format docs
 
