@@ -106,7 +106,7 @@ def _drafted(path: str, split: str, reading: Reading, language: str | None, pret
     """The configuration that `rlsum init` would write for a corpus, as far as it says how texts are read."""
     from rewards.text.languages import NAMES
     from rlsum import yaml_files
-    from rlsum.data.look import look_at
+    from rlsum.data.looking.look import look_at
     from rlsum.drafts import draft
     from rlsum.drafts.drafted import name_of
     from rlsum.drafts.pretrained import pretrained as facts

@@ -36,6 +36,7 @@ from rlsum.yaml_files import merge
 
 L = TypeVar("L", bound=Limits)
 TIMED, MEASURED, DECODED = 3, 32, 8  # updates, validation articles, test articles
+ENOUGH = 20.0  # seconds of an update or a validation that is timed once
 
 
 @dataclass(frozen=True)
@@ -182,11 +183,35 @@ def time_training(
         )
         trainer = build.trainer(config, init=init.folder if init else None)
         starting = time.perf_counter() - begun
-        update, validation, loading = trainer.timed(TIMED)
+        update, validation, loading = time_updates(trainer, TIMED)
         timed = {name: time_decoding(trainer, comparison, section, longest) for name, section in sections.items()}
     decoding = {name: seconds for name, (seconds, _) in timed.items()}
     scoring = max((seconds for _, seconds in timed.values()), default=0.0)
     return Timed(update, validation * known / valid, decoding, scoring, starting + max(0.0, loading))
+
+
+def time_updates(trainer: Trainer, updates: int) -> tuple[float, float, float]:
+    """Seconds of an update, the mean of ``updates``, of a validation, and of what the first of each loads.
+
+    A first one that takes `ENOUGH` seconds is the measure: what it loads is little beside that. Moves the weights.
+    """
+
+    def next_update() -> None:
+        trainer.update()
+        trainer.progress.step += 1
+
+    begun = time.perf_counter()
+    validation, validations = _mean_seconds(trainer.measure, 1)
+    update, count = _mean_seconds(next_update, updates)
+    return update, validation, time.perf_counter() - begun - validations * validation - count * update
+
+
+def _mean_seconds(work: Callable[[], object], times: int) -> tuple[float, int]:
+    """Seconds of ``work``, the mean of ``times`` after a first that loads what it needs, and how often it was done."""
+    first = _seconds_of(work)
+    if first >= ENOUGH:
+        return first, 1
+    return _seconds_of(lambda: [work() for _ in range(times)]) / times, 1 + times
 
 
 def _cut(decoding: L, longest: int | None) -> L:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rewards.text.chunks import tokens
 from rewards.text.languages import language_of
-from rlsum.data.look import Look
+from rlsum.data.looking.look import Look
 from rlsum.drafts.pretrained import Pretrained
 from rlsum.models.pretrained.options import PROMPTS
 

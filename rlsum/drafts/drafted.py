@@ -14,7 +14,7 @@ from rlsum.files import check_free, write_lines
 
 if TYPE_CHECKING:
     from rewards.references import Lists
-    from rlsum.data.look import Look
+    from rlsum.data.looking.look import Look
     from rlsum.drafts.pretrained import Pretrained
 
 ENDS = ("", "-rewarded", "-compare")  # of the names of the configurations
@@ -77,7 +77,7 @@ def init(
     ``pretrained``: a model to fine-tune. ``name``: of the run and its files, by default that of ``data``. The columns
     and the language are seen in the data where they are not given. Raises UserError before anything is written.
     """
-    from rlsum.data.look import leads, look_at, overlap, split, splits_of
+    from rlsum.data.looking.look import leads, look_at, overlap, split, splits_of
     from rlsum.drafts import draft
     from rlsum.drafts.pretrained import pretrained as facts
     from rlsum.records import write_outputs

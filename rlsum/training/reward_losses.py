@@ -14,7 +14,7 @@ from rlsum.objective import LengthRule, Objective
 from rlsum.training import losses
 from rlsum.training.estimators import described, group_centred, teaches, tied
 from rlsum.training.log.numbers import Field, Logged, Mean, declare
-from rlsum.training.update import RewardLoss, Rollout, as_rows
+from rlsum.training.rollout import RewardLoss, Rollout, as_rows
 
 
 @dataclass(frozen=True)

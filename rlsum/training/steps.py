@@ -24,7 +24,8 @@ from rlsum.training.earned import Earned
 from rlsum.training.estimators import Credit
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 from rlsum.training.reward_losses import REWARD_LOSSES
-from rlsum.training.update import Decoded, Divide, MixedStep, MLEStep, Rewarding, Rollout, StepResult, in_one_call
+from rlsum.training.rollout import Decoded, Rollout
+from rlsum.training.update import Divide, MixedStep, MLEStep, Rewarding, StepResult, in_one_call
 
 # update number, model as accelerate wraps it, batch, its samples if they were made ahead
 Step = Callable[[int, torch.nn.Module, Batch, Rollout | None], StepResult]

@@ -11,8 +11,7 @@ import json
 import math
 import random
 import shlex
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -35,7 +34,6 @@ from rlsum.models.summarizer import Model
 from rlsum.records import inputs_of, to_json
 from rlsum.training import checkpoint
 from rlsum.training.checkpoint import Progress
-from rlsum.training.interruption import Interruption, StoppedValidation
 from rlsum.training.log import signs
 from rlsum.training.log.averaging import TrainingLog
 from rlsum.training.log.monitor import SAMPLES, TRAINED, Monitor, peak_memory
@@ -44,10 +42,11 @@ from rlsum.training.log.numbers import Field, Greatest, Logged, Mean, Numbers, d
 from rlsum.training.log.numbers import field_of as field_of
 from rlsum.training.optimizers import optimizer_of
 from rlsum.training.parallel import sharding
+from rlsum.training.parallel.interruption import Interruption, StoppedValidation
 from rlsum.training.parallel.launch import slow_precision
 from rlsum.training.parallel.processes import Processes, lost_process_as_error
+from rlsum.training.rollout import Rollout
 from rlsum.training.steps import BufferedStep, Step
-from rlsum.training.update import Rollout
 from rlsum.training.validation import Choice, Validation, training_samples, validate
 
 declare(
@@ -55,21 +54,6 @@ declare(
     Field("learning_rate", "learning rate of the updates"),
     Field("skipped_updates", "share of updates whose gradient overflowed (fp16), which are not made"),
 )
-
-
-ENOUGH = 20.0  # seconds of an update or a validation that is timed once
-
-
-def _timed(work: Callable[[], object], times: int) -> tuple[float, int]:
-    """Seconds of ``work``, the mean of ``times`` after a first that loads what it needs, and how often it was done."""
-    begun = time.perf_counter()
-    work()
-    first = time.perf_counter() - begun
-    if first >= ENOUGH:
-        return first, 1
-    for _ in range(times):
-        work()
-    return (time.perf_counter() - begun - first) / times, 1 + times
 
 
 @dataclass
@@ -171,7 +155,7 @@ class Trainer:
         elif self.progress.due:
             self._validate(monitor)
         while self.progress.step < steps and not self.progress.finished and not self._may_stop():
-            self._update()
+            self.update()
             self.progress.step += 1
             validates = self.progress.step % self.config.training.validate_every == 0 or self.progress.step == steps
             if validates or self.progress.step % self.config.training.log_every == 0:
@@ -197,21 +181,6 @@ class Trainer:
             f"rlsum train --resume {shlex.quote(str(self.run))}"
         )
 
-    def timed(self, updates: int) -> tuple[float, float, float]:
-        """Seconds of an update, the mean of ``updates``, of a validation, and of what the first of each loads.
-
-        A first one that takes `ENOUGH` seconds is the measure: what it loads is little beside that. Moves the weights.
-        """
-
-        def next_update() -> None:
-            self._update()
-            self.progress.step += 1
-
-        begun = time.perf_counter()
-        validation, validations = _timed(self._measure, 1)
-        update, count = _timed(next_update, updates)
-        return update, validation, time.perf_counter() - begun - validations * validation - count * update
-
     def _finish(self, monitor: Monitor) -> None:
         """Write result.json, which only a finished run has. Raises TrainingError if it has trained nothing."""
         progress, name, validations = self.progress, self.config.run, monitor.logged("valid")
@@ -230,7 +199,8 @@ class Trainer:
 
     # ---- one update -----------------------------------------------------------------------------------------------
 
-    def _update(self) -> None:
+    def update(self) -> None:
+        """One optimiser step from the next batches, which the log counts; ``fit`` counts it in ``progress``."""
         training, number = self.config.training, self.progress.step
         torch.manual_seed(hash((training.seed, number, self.processes.rank)) % 2**63)
         for group in self.optimizer.param_groups:
@@ -315,7 +285,7 @@ class Trainer:
         training, progress = self.config.training, self.progress
         if self._drawn is not None:
             self._samples = training_samples(self.model, *self._drawn, training.sample_outputs)
-        result = self._measure()
+        result = self.measure()
         progress.due = False
         value = self.choice(result.values)
         for name in ("reward", self.choice.name):
@@ -360,7 +330,8 @@ class Trainer:
             "`rlsum score` shows the reason of each text"
         )
 
-    def _measure(self) -> Validation:
+    def measure(self) -> Validation:
+        """The likelihood of all validation articles; the rewards of those that are decoded."""
         training = self.config.training
         size = len(self.valid_rows)
         shown = sorted(random.Random(training.seed).sample(range(size), min(training.validate_decoded, size)))

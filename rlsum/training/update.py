@@ -35,10 +35,11 @@ from rlsum.objective import Objective
 from rlsum.records import common_columns
 from rlsum.training import losses
 from rlsum.training.earned import Earned
-from rlsum.training.estimators import Credit, described_components
-from rlsum.training.log.numbers import Field, Logged, Mean, Numbers, Rate, TimeShare, declare, together
+from rlsum.training.estimators import Credit
+from rlsum.training.log.numbers import Field, Logged, Mean, Numbers, Rate, declare, together
 from rlsum.training.losses import target_lengths
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
+from rlsum.training.rollout import Decoded, RewardLoss, Rollout
 
 
 @dataclass(frozen=True)
@@ -50,91 +51,6 @@ class StepResult:
     rollout: Rollout | None = None
 
 
-@dataclass(frozen=True)
-class Decoded:
-    """Texts of a batch: k samples an article, and its greedy text where the estimator needs one."""
-
-    batch: Batch
-    tokens: Tokens  # of the samples, (B*k, L)
-    texts: list[str]  # B*k
-    greedy_texts: list[str]  # B, or none
-    start_log_prob: Tensor | None  # (B*k, L), see Rollout
-    scored: Scores | None  # see Rollout
-
-
-@dataclass(frozen=True)
-class Rollout:
-    """Samples of a batch with their rewards and advantages.
-
-    tokens          of the samples: ids and log-probabilities when they were drawn, (B*k, L)
-    earned          their rewards and lengths, (B, k)
-    advantages      (B, k) float64, NaN where undefined; None for losses that read the rewards (``reward_losses``)
-    weights         (B, k) float64, of the samples in the policy gradient, see ``weights_of``; None as above
-    start_log_prob  (B*k, L) under the model that the run began with; None without a KL penalty
-    old_log_prob    (B*k, W) of the samples in the first loss that reads them, so under the policy that drew them; None
-                    before. Decoding has other kernels, so its log-probabilities are rounded otherwise
-    scored          samples (B*k, L) and references (B, T), if they were scored while the samples were drawn
-    reward_seconds  that computing the rewards took
-    """
-
-    tokens: Tokens
-    earned: Earned
-    advantages: np.ndarray | None = None
-    weights: np.ndarray | None = None
-    start_log_prob: Tensor | None = None
-    old_log_prob: Tensor | None = None
-    scored: Scores | None = None
-    reward_seconds: float = 0.0
-
-    def log(self) -> dict[str, Logged]:
-        """Numbers of the samples for the log."""
-        earned, greedy = self.earned, self.earned.greedy_rewards
-        tokens = earned.lengths.sum()
-        return {
-            "reward": Mean.of(earned.rewards),
-            **described_components(earned.components),
-            **({} if greedy is None else {"baseline_reward": Mean.of(greedy)}),
-            "reward_share": TimeShare(self.reward_seconds),
-            "sample_length": Mean.of(earned.lengths),
-            **({} if earned.cut_off is None else {"sample_cut_off": Mean.of(earned.cut_off)}),
-            "entropy": Mean(-self.tokens.log_prob.sum().item(), tokens),
-            "tokens_per_second": Rate(tokens),
-        }
-
-
-declare(
-    Field(
-        "reward",
-        "mean reward of the samples, not scaled; in validation, of the decoded articles",
-        "rises in validation while other metrics fall: `weighted(...)` with another reward, a smaller `gamma`",
-        shown=True,
-    ),
-    Field(
-        "baseline_reward", "of the greedy texts (`self-critical`)", "far above `reward`: longer pretraining", shown=True
-    ),
-    Field("reward_share", "share of the time of all processes that rewards take", machine=True),
-    Field("sample_length", "tokens of a sample, the end token counted"),
-    Field(
-        "sample_cut_off",
-        "share of samples without an end token",
-        "high: a larger `sampling.max_length`, or `mask_truncated`",
-    ),
-    Field(
-        "entropy",
-        "entropy of the policy at the sampled tokens, in nats per token",
-        "near 0: `kl`, a smaller `gamma` or `learning_rate`",
-    ),
-    Field(
-        "tokens_per_second",
-        "tokens whose log-probabilities the loss reads, end tokens counted, of all processes: of the samples, and of "
-        "references where `gamma` is below 1 or there is coverage",
-        prints=",.0f",
-        shown=True,
-        machine=True,
-    ),
-)
-
-RewardLoss = Callable[[Tensor, Rollout], tuple[Tensor, dict[str, Logged]]]  # see reward_losses
 Rewarding = Callable[[Sequence[Decoded]], list[Rollout]]
 Divide = Callable[[Sequence[Rollout]], list[Rollout]]
 
@@ -359,8 +275,3 @@ def interleave(samples: Tensor, target: Tensor, k: int, pad: int = PAD) -> Tenso
     samples = F.pad(samples, (0, width - samples.shape[1]), value=pad).view(len(target), k, width)
     target = F.pad(target, (0, width - target.shape[1]), value=pad)
     return torch.cat([samples, target.unsqueeze(1)], 1).flatten(0, 1)
-
-
-def as_rows(values: np.ndarray, like: Tensor) -> Tensor:
-    """(B, k) numbers of samples -> (R,) float32, on the device of ``like``."""
-    return torch.as_tensor(values, dtype=torch.float32, device=like.device).flatten()

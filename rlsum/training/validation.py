@@ -21,7 +21,7 @@ from rlsum.scoring.properties import PROPERTIES
 from rlsum.training.estimators import mean_defined
 from rlsum.training.log.numbers import Field, declare
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
-from rlsum.training.update import Rollout
+from rlsum.training.rollout import Rollout
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def die() -> None:
 
 def set_trap(moment: str) -> None:
     """Arrange for this process to be killed at a moment."""
-    write, update = checkpoint.write_atomically, Trainer._update
+    write, update = checkpoint.write_atomically, Trainer.update
     written: list[str] = []
 
     def trapped(path: Path, content: bytes) -> None:
@@ -97,14 +97,14 @@ def set_trap(moment: str) -> None:
 
     checkpoint.write_atomically = trapped
     if moment == "in-update":
-        Trainer._update = fatal_update
+        Trainer.update = fatal_update
     if moment.startswith("at-random"):
         threading.Timer(random.uniform(0.0, 2.0), die).start()
 
 
 def main(folder: Path) -> None:
     torch.set_num_threads(1)
-    trainer(folder / "warm")._measure()  # what is imported late is imported once
+    trainer(folder / "warm").measure()  # what is imported late is imported once
     for moment in MOMENTS:
         child = os.fork()
         if child == 0:

@@ -34,9 +34,9 @@ from rlsum.training.parallel import launch
 from rlsum.training.trainer import Trainer
 
 PLACES = {
-    "update": (Trainer, "_update"),
+    "update": (Trainer, "update"),
     "decode": (generation.SummaryTask, "decode"),
-    "validation": (Trainer, "_measure"),
+    "validation": (Trainer, "measure"),
 }
 
 

@@ -243,12 +243,12 @@ def fit(run, values, kind="mle", **training):
     """A run whose validations have the given values, and where its best checkpoint is from."""
     name = "reward" if kind == "mixed" else "nll"
     fitted = trainer(config(run, kind, validate_every=1, steps=len(values) - 1, **training))
-    given, measure = iter(values), fitted._measure
+    given, measure = iter(values), fitted.measure
 
     def measured():
         result = measure()
         return replace(result, values={**result.values, name: next(given)})
 
-    fitted._measure = measured
+    fitted.measure = measured
     progress = fitted.fit()
     return progress, checkpoint.read_weights(run / "best")[1]["step"]

@@ -47,11 +47,11 @@ def test_resuming_from_an_earlier_state_ends_in_the_same_weights(place, tmp_path
 @pytest.mark.parametrize(
     ("where", "call", "number"),
     [
-        ("_update", 1, signal.SIGINT),  # in the middle of a line of the log
-        ("_update", 2, signal.SIGTERM),  # before the samples of this update are written
+        ("update", 1, signal.SIGINT),  # in the middle of a line of the log
+        ("update", 2, signal.SIGTERM),  # before the samples of this update are written
         ("_backward", 3, signal.SIGUSR1),
-        ("_measure", 2, signal.SIGTERM),
-        ("_measure", 3, signal.SIGUSR1),  # of the last validation
+        ("measure", 2, signal.SIGTERM),
+        ("measure", 3, signal.SIGUSR1),  # of the last validation
         ("_save_state", 2, signal.SIGINT),
     ],
 )
@@ -92,9 +92,9 @@ def whole(place):
 
 def test_a_run_stopped_before_its_first_validation_ended_begins_when_it_is_resumed(place, tmp_path, monkeypatch):
     folder = tmp_path / "r"
-    original = Trainer._measure
+    original = Trainer.measure
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_measure", lambda self: os.kill(os.getpid(), signal.SIGTERM) or original(self))
+        patch.setattr(Trainer, "measure", lambda self: os.kill(os.getpid(), signal.SIGTERM) or original(self))
         assert run("train", place / "mle.yaml", f"run={folder}").exit_code == 128 + signal.SIGTERM
     assert run("train", place / "mle.yaml", f"run={folder}", "--auto-resume").exit_code == 0
     assert_same_states(folder, place / "mle")

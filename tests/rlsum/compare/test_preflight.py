@@ -131,3 +131,11 @@ def test_a_comparison_without_faults_whose_start_has_dropout_passes_and_has_a_co
     assert twice["rouge-l-1"].scoring == pytest.approx(2 * found["rouge-l-1"].scoring)
     assert twice["rouge-l-1"].starting == found["rouge-l-1"].starting
     assert "One seed allows no verdict" in text.getvalue()
+
+
+def test_what_is_slow_is_timed_once(monkeypatch):
+    done = []
+    for seconds, count in ((50.0, 1), (2.0, 4)):
+        monkeypatch.setattr(costs.time, "perf_counter", lambda seconds=seconds: seconds * len(done))
+        done.clear()
+        assert costs._mean_seconds(lambda: done.append(None), 3) == (seconds, count)

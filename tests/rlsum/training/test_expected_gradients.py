@@ -11,7 +11,7 @@ from rlsum.data.vocabulary import EOS, PAD, UNK
 from rlsum.models.summarizer import Tokens
 from rlsum.training import estimators
 from rlsum.training.reward_losses import PolicyGradient
-from rlsum.training.update import Rollout
+from rlsum.training.rollout import Rollout
 
 WORDS = ("ash", "birch")
 LONGEST = 4  # tokens at most, the end token included

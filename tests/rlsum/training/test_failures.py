@@ -131,8 +131,8 @@ def test_a_run_whose_reward_trained_nothing_fails_and_says_so(tmp_path, value, o
     config = tiny.config(run, objective.get("kind", "mixed"), objective=objective, steps=4, log_every=3)
     trainer = tiny.trainer(config, reward=Fixed(value))
     if interrupted:
-        update = trainer._update
-        trainer._update = lambda: (trainer.progress.step == 2 and signal.raise_signal(signal.SIGTERM), update())
+        update = trainer.update
+        trainer.update = lambda: (trainer.progress.step == 2 and signal.raise_signal(signal.SIGTERM), update())
         trainer.fit()
         assert not (run / checkpoint.RESULT).exists()
         trainer = tiny.trainer(config, reward=Fixed(value), resume=True)

@@ -15,7 +15,7 @@ from rlsum.data.vocabulary import EOS, PAD, UNK
 from rlsum.models.summarizer import Tokens
 from rlsum.training.earned import Earned
 from rlsum.training.reward_losses import PolicyGradient
-from rlsum.training.update import Rollout
+from rlsum.training.rollout import Rollout
 
 LONGEST = 3  # tokens at most, the end token included
 WORDS = ("ash", "birch")

@@ -63,14 +63,14 @@ def resumes_exactly(tmp_path, objective, **training):
 
     trainer("whole").fit()
     cut = trainer("cut")
-    update = cut._update
+    update = cut.update
 
     def stopping():
         if cut.progress.step == 5:
             raise KeyboardInterrupt
         update()
 
-    cut._update = stopping
+    cut.update = stopping
     with pytest.raises(KeyboardInterrupt):
         cut.fit()
     trainer("cut", resume=True).fit()
@@ -86,7 +86,7 @@ def test_the_best_checkpoint_has_the_numbers_of_its_validation_again(tmp_path, n
     weights, about = checkpoint.read_weights(tmp_path / "r" / "best")
     fresh = tiny.trainer(tiny.config(tmp_path / "other", kind, objective=tiny.OBJECTIVES[name], seed=9))
     checkpoint.put_weights(fresh.model, weights, tmp_path)
-    again = {key: None if math.isnan(value) else value for key, value in fresh._measure().values.items()}
+    again = {key: None if math.isnan(value) else value for key, value in fresh.measure().values.items()}
     assert {**again, "step": about["step"]} == about
 
 

@@ -64,14 +64,14 @@ def test_the_run_that_is_killed_is_one_in_which_all_of_the_state_matters(killed)
     assert all(row["advantage_std"] > 0 for row in rows)
     run = folder / "forgetful"
     forgetful = trainer(run)
-    update = forgetful._update
+    update = forgetful.update
 
     def forget():
         if forgetful.progress.step == 4:
             forgetful.optimizer.state.clear()
         update()
 
-    forgetful._update = forget
+    forgetful.update = forget
     forgetful.fit()
     with pytest.raises(AssertionError):
         assert_same_run(run, folder / "whole")

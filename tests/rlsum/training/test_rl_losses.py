@@ -15,8 +15,9 @@ from rlsum.training import estimators
 from rlsum.training.earned import Earned
 from rlsum.training.estimators import Credit
 from rlsum.training.reward_losses import REWARD_LOSSES
+from rlsum.training.rollout import Rollout
 from rlsum.training.steps import BufferedStep
-from rlsum.training.update import MixedStep, MLEStep, Rollout, StepResult
+from rlsum.training.update import MixedStep, MLEStep, StepResult
 
 NAN = float("nan")
 ESTIMATORS = list(estimators.ESTIMATORS)

@@ -289,14 +289,14 @@ def test_low_rank_updates_train_alone_and_load_merged_and_in_peft(place, tmp_pat
 def stopped(values, step):
     """A run that was stopped before update ``step``."""
     trainer = build.trainer(configs.check(values, "test"))
-    update = trainer._update
+    update = trainer.update
 
     def stopping():
         if trainer.progress.step == step:
             raise KeyboardInterrupt
         update()
 
-    trainer._update = stopping
+    trainer.update = stopping
     with pytest.raises(KeyboardInterrupt):
         trainer.fit()
 

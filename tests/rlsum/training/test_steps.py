@@ -14,10 +14,10 @@ from rlsum.config import ConfigError
 from rlsum.training import build, checkpoint
 from rlsum.training.earned import Earned
 from rlsum.training.log.monitor import METRICS
+from rlsum.training.rollout import Rollout
 from rlsum.training.start.origin import Origin
 from rlsum.training.steps import shuffled, training_step
 from rlsum.training.trainer import field_of
-from rlsum.training.update import Rollout
 
 SELF_CRITICAL = {"samples": 2, "gamma": 0.6}
 CLIPPED = {"estimator": "rloo", "samples": 3, "clip": 0.2, "updates_per_sample": 2, "kl": 0.2}

@@ -11,7 +11,7 @@ import torch
 from left import log_of
 
 from rlsum.errors import TrainingError
-from rlsum.training import checkpoint, trainer
+from rlsum.training import checkpoint
 from rlsum.training.log.monitor import SAMPLES, TRAINED
 
 # ---- the best, and when to stop --------------------------------------------------------------------------------------
@@ -32,17 +32,17 @@ def test_the_best_validation_is_kept(tmp_path, kind, values, best, best_step):
 
 def test_with_coverage_the_whole_loss_chooses(tmp_path):
     trainer = tiny.trainer(tiny.config(tmp_path / "r", model={"coverage": True}, objective={"coverage_weight": 2.0}))
-    values = trainer._measure().values
+    values = trainer.measure().values
     assert values["coverage"] > 0
     assert trainer.choice(values) == pytest.approx(-(values["nll"] + 2 * values["coverage"]))
-    assert "coverage" not in tiny.trainer(tiny.config(tmp_path / "without"))._measure().values
+    assert "coverage" not in tiny.trainer(tiny.config(tmp_path / "without")).measure().values
 
 
 def test_any_metric_may_choose(tmp_path):
     trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed", choose_by="overlap"))
     values = iter([0.1, 0.4, 0.3, 0.2])
-    measure = trainer._measure
-    trainer._measure = lambda: replace(r := measure(), values={**r.values, "overlap": next(values), "reward": 0.5})
+    measure = trainer.measure
+    trainer.measure = lambda: replace(r := measure(), values={**r.values, "overlap": next(values), "reward": 0.5})
     assert trainer.fit().best_step == 2
     likelihood = tiny.trainer(tiny.config(tmp_path / "s", "mixed", choose_by="likelihood", validate_decoded=0))
     assert likelihood.fit().best == -min(row["nll"] for row in log_of(tmp_path / "s") if row["kind"] == "valid")
@@ -85,13 +85,13 @@ def test_validation_reports_every_reward_and_property_and_is_of_the_kept_weights
     assert [row["step"] for row in samples] == [0, 2, 4]
     assert {"id", "source", "references", "candidate"} <= samples[0].keys()
     assert {"reward", "overlap", "length"} <= samples[0]["scores"].keys()
-    again = {name: None if math.isnan(value) else value for name, value in trainer._measure().values.items()}
+    again = {name: None if math.isnan(value) else value for name, value in trainer.measure().values.items()}
     assert again == {name: value for name, value in valid[-1].items() if name not in ("step", "kind")}
 
 
 def test_validation_does_not_depend_on_the_batch_size(tmp_path):
     values = [
-        tiny.trainer(tiny.config(tmp_path / str(size), batch_size=size, model={"dropout": 0.3}))._measure().values
+        tiny.trainer(tiny.config(tmp_path / str(size), batch_size=size, model={"dropout": 0.3})).measure().values
         for size in (1, 2, 50)
     ]
     for other in values[1:]:
@@ -101,10 +101,10 @@ def test_validation_does_not_depend_on_the_batch_size(tmp_path):
 def test_dropout_acts_in_training_and_not_in_validation(tmp_path):
     trainer = tiny.trainer(tiny.config(tmp_path / "r", steps=1, model={"dropout": 0.5}))
     modes = []
-    step, measure = trainer.step, trainer._measure
+    step, measure = trainer.step, trainer.measure
     trainer.step = lambda *arguments: (modes.append(trainer.model.training), step(*arguments))[1]
     forward = trainer.model.forward
-    trainer._measure = lambda: (measure(), modes.append(trainer.model.training))[0]
+    trainer.measure = lambda: (measure(), modes.append(trainer.model.training))[0]
     trainer.fit()
     assert modes == [False, True, False]
     assert forward is not None
@@ -214,7 +214,7 @@ def test_a_run_says_once_what_moves_with_the_reward_and_again_at_its_end(tmp_pat
     def lines(resume, steps):
         config = tiny.config(tmp_path / "r", "mixed", validate_every=1, steps=4)
         trainer = tiny.trainer(config, resume=resume)
-        measure, place = trainer._measure, trainer.progress.step
+        measure, place = trainer.measure, trainer.progress.step
 
         def measured():
             nonlocal place
@@ -224,7 +224,7 @@ def test_a_run_says_once_what_moves_with_the_reward_and_again_at_its_end(tmp_pat
             place += 1
             return replace(measure(), values={"nll": 1.0, **values})
 
-        trainer._measure = measured
+        trainer.measure = measured
         place = place + 1 if resume else 0
         with pytest.raises(KeyboardInterrupt) if steps < 5 else nullcontext():
             trainer.fit()
@@ -234,11 +234,3 @@ def test_a_run_says_once_what_moves_with_the_reward_and_again_at_its_end(tmp_pat
     assert ["overlap fell" in line for line in first] == [True, True]  # at first, and twice as far
     assert len(second) == 1, "only the summary: a resumed run repeats nothing"
     assert "after 2 updates" in second[0]
-
-
-def test_what_is_slow_is_timed_once(monkeypatch):
-    done = []
-    for seconds, count in ((50.0, 1), (2.0, 4)):
-        monkeypatch.setattr(trainer.time, "perf_counter", lambda seconds=seconds: seconds * len(done))
-        done.clear()
-        assert trainer._timed(lambda: done.append(None), 3) == (seconds, count)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlsum.data.parts import declared, drawn, part_named, split_column
+from rlsum.data.looking.parts import declared, drawn, part_named, split_column
 from rlsum.readers import CorpusError
 
 

@@ -15,10 +15,10 @@ from rewards.references import Lists, NotText, one_text, reference_columns
 from rewards.text.identification import language_in
 from rewards.text.languages import language_of
 from rewards.text.sentences import sentences
-from rlsum.data import parts
 from rlsum.data.columns import Columns, clean
+from rlsum.data.looking import parts
+from rlsum.data.looking.roles import Roles, lengths, roles
 from rlsum.data.remembered import counted
-from rlsum.data.roles import Roles, lengths, roles
 from rlsum.data.sources import SPLIT_NAMES, reads, split_files
 from rlsum.errors import option
 from rlsum.readers import READERS, CorpusError, Read, encoding_problem

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rlsum.data.roles import lengths, roles
+from rlsum.data.looking.roles import lengths, roles
 from rlsum.readers import CorpusError
 
 # column -> median characters of its texts; 0: no texts
