@@ -6,13 +6,14 @@ import sys
 from importlib import import_module
 
 import pytest
+from kinds import TINY
 
 from rlsum.config import check
 from rlsum.models.kinds import DEFAULT, KINDS
 from rlsum.training.start.origin import Start
 
+assert TINY.keys() == KINDS.keys(), "tests/support/kinds.py has a row for every kind"
 ROOMS = {name: kind.options.__module__.removesuffix(".options") for name, kind in KINDS.items()}
-NEEDED = {name: {"pretrained": "name"} for name in ("seq2seq", "causal")}  # keys without a default
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -36,7 +37,7 @@ def test_the_module_of_a_kind_answers_what_is_asked_of_it(name):
 @pytest.mark.parametrize("name", KINDS)
 def test_a_section_is_of_the_kind_that_it_names(name):
     values = {"run": "r", "data": {"train": "a", "valid": "b"}, "training": {"steps": 1}}
-    section = check({**values, "model": {"kind": name, **NEEDED.get(name, {})}}, "it").model
+    section = check({**values, "model": {"kind": name, **TINY[name].needs}}, "it").model
     assert type(section) is KINDS[name].options
     assert section.kind == name
     assert type(check({**values, "model": {}}, "it").model) is KINDS[DEFAULT].options

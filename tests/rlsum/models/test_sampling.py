@@ -3,12 +3,12 @@
 import itertools
 import math
 from dataclasses import replace
+from functools import partial
 
-import language_models
-import pretrained
 import pytest
 import tiny
 import torch
+from kinds import TINY, seq2seq
 
 from rlsum.data.vocabulary import EOS, PAD, UNK
 from rlsum.models import sampling
@@ -40,18 +40,13 @@ def tokens_of(row, ends=(EOS,)):
     return row[:-1] if row and row[-1] in ends else row
 
 
-def model_and_batch(kind, folder):
-    if kind == "pointer-generator":
-        return tiny.copier(seed=3, coverage=True), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
-    made = language_models if kind == "llama" else pretrained
-    model = made.summarizer(made.save(folder / kind, kind))
-    return model, pretrained.batch(model)
+MODELS = {name: kind.made for name, kind in TINY.items()} | {"bart": partial(seq2seq, architecture="bart")}
 
 
-@pytest.mark.parametrize("kind", ["pointer-generator", "bart", "t5", "llama"])
+@pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize("cut", CUTS)
 def test_drawn_and_scored_agree(cut, kind, tmp_path):
-    model, batch = model_and_batch(kind, tmp_path)
+    model, batch = MODELS[kind](tmp_path)
     rules = Sampling(**CUTS[cut], max_length=8)
     torch.manual_seed(4)
     samples, greedy = model.self_critical(batch, 6, rules)
@@ -69,9 +64,9 @@ def test_drawn_and_scored_agree(cut, kind, tmp_path):
             assert len(set(ngrams)) == len(ngrams)
 
 
-@pytest.mark.parametrize("kind", ["pointer-generator", "t5", "llama"])
+@pytest.mark.parametrize("kind", TINY)
 def test_references_beside_samples_are_scored_under_the_models_own_distribution(kind, tmp_path):
-    model, batch = model_and_batch(kind, tmp_path)
+    model, batch = MODELS[kind](tmp_path)
     for cut in ("plain", "all"):
         rules = Sampling(**CUTS[cut], max_length=8)
         samples = model.sample(batch, 1, rules).ids
@@ -176,10 +171,10 @@ def test_the_nucleus_is_the_same_however_many_tokens_are_looked_at_first(width, 
     assert (mass - smallest < 0.8).all()
 
 
-@pytest.mark.parametrize("kind", ["pointer-generator", "t5"])
+@pytest.mark.parametrize("kind", TINY)
 def test_another_model_scores_what_it_would_have_cut(kind, tmp_path):
     """The start, which the KL penalty measures from, and a policy that has learned since: both stay finite."""
-    model, batch = model_and_batch(kind, tmp_path)
+    model, batch = MODELS[kind](tmp_path)
     rules = Sampling(max_length=8, top_k=2)
     torch.manual_seed(4)
     ids = model.sample(batch, 6, rules).ids

@@ -1,10 +1,9 @@
 """Random numbers of an article do not depend on what shares its batch."""
 
-import language_models
-import pretrained
 import pytest
 import tiny
 import torch
+from kinds import TINY
 
 from rlsum.data.vocabulary import BOS, UNK
 from rlsum.models.decoding import Sampling
@@ -37,14 +36,9 @@ def test_any_text_has_its_numbers():
 
 
 @pytest.mark.parametrize("greedy", [True, False])
-@pytest.mark.parametrize("kind", ["pointer-generator", "t5", "llama"])
+@pytest.mark.parametrize("kind", TINY)
 def test_samples_do_not_depend_on_what_shares_their_batch(kind, greedy, tmp_path):
-    if kind != "pointer-generator":
-        made = language_models if kind == "llama" else pretrained
-        model = made.summarizer(made.save(tmp_path / kind, kind))
-        batch = pretrained.batch(model)
-    else:
-        model, batch = tiny.copier(), tiny.batch()
+    model, batch = TINY[kind].made(tmp_path)
 
     def texts(part):
         own, six = drawn(part), Sampling(max_length=6)

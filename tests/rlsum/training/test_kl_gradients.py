@@ -4,21 +4,18 @@ import copy
 import itertools
 from dataclasses import dataclass
 
-import language_models
 import numpy as np
-import pretrained
 import pytest
 import tiny
 import torch
+from kinds import TINY
 
-from rlsum.data.vocabulary import EOS, PAD, UNK
 from rlsum.models.summarizer import Tokens
 from rlsum.training.earned import Earned
 from rlsum.training.reward_losses import PolicyGradient
 from rlsum.training.rollout import Rollout
 
 LONGEST = 3  # tokens at most, the end token included
-WORDS = ("ash", "birch")
 
 
 @dataclass
@@ -73,41 +70,11 @@ class World:
         return self.gradient(loss), log
 
 
-def pointer_generator(folder):
-    model = tiny.copier(words=WORDS)
-    words = [UNK, *(model.vocabulary.index[word] for word in WORDS), len(model.vocabulary)]  # the last is copied
-    return model, tiny.batch([("ash Quercus birch", "Quercus")], WORDS), words, EOS, PAD
-
-
-def seq2seq(folder):
-    """A T5 that can write two words."""
-    words, end = [5, 6], 1
-    never = [token for token in range(pretrained.SIZE) if token not in (*words, end)]
-    model = pretrained.summarizer(pretrained.ruled(pretrained.save(folder, "t5"), suppress_tokens=never))
-    return model, pretrained.batch(model, pretrained.NEWS[:1]), words, end, -100
-
-
-def causal(folder):
-    """A Llama that can write two words."""
-    model, words = language_models.summarizer(language_models.save(folder, "llama")), [265, 270]
-    kept = [*words, model.vocabulary.end]
-
-    class TwoWords(type(model)):
-        def reads_once(self, batch, width):
-            return False  # which float64 cannot
-
-        def logits(self, batch, target):
-            logits = super().logits(batch, target)
-            return torch.full_like(logits, -1e9).index_copy(-1, torch.tensor(kept), logits[..., kept])
-
-    model.__class__ = TwoWords
-    return model, pretrained.batch(model, pretrained.NEWS[:1]), words, model.vocabulary.end, -100
-
-
-@pytest.fixture(scope="module", params=[pointer_generator, seq2seq, causal])
+@pytest.fixture(scope="module", params=TINY)
 def world(request, tmp_path_factory):
     patch = pytest.MonkeyPatch()
-    model, batch, words, end, pad = request.param(tmp_path_factory.mktemp("t5"))
+    model, batch, words = TINY[request.param].two_words(tmp_path_factory.mktemp("model"))
+    end, pad = batch.ends[0], batch.pad
     patch.setattr(torch.Tensor, "float", torch.Tensor.double)
     texts = [[*text, end] for size in range(LONGEST) for text in itertools.product(words, repeat=size)]
     texts += [list(text) for text in itertools.product(words, repeat=LONGEST)]
