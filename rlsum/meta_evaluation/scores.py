@@ -158,8 +158,10 @@ def judge_scores(rows: Sequence[Judgment], score: str) -> JudgeScores | None:
 
 def short_labels(labels: Iterable[str]) -> dict[str, str]:
     """Label -> label without the options that all metrics of its name share; unchanged if that is not unique."""
-    specs = {label: as_spec(label) for label in labels}
-    short = {label: str(_without_shared(spec, specs.values())) for label, spec in specs.items()}
+    specs = {label: as_spec(label) if "(" in label else Spec(label, {}) for label in labels}
+    short = {
+        label: str(_without_shared(spec, specs.values())) if spec.options else label for label, spec in specs.items()
+    }
     names = list(short.values())
     return {label: name if names.count(name) == 1 else label for label, name in short.items()}
 
