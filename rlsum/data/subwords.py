@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +117,12 @@ class Subwords:
         if backend := getattr(self.tokenizer, "backend_tokenizer", None):
             backend.no_truncation()
             backend.no_padding()
-        self.tokenizer.save_pretrained(folder)
+        try:
+            self.tokenizer.save_pretrained(folder)
+        except Exception as error:  # tokenizers raises this class itself, and a full disk is told by OSError
+            if number := re.search(r"\(os error (\d+)\)", str(error)):
+                raise OSError(int(number[1]), os.strerror(int(number[1])), str(folder)) from error
+            raise
 
     def content(self) -> str:
         """Everything that its ids depend on."""

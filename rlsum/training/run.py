@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rlsum.pages.pictures.drawing import Picture
     from rlsum.training.checkpoint import Progress
 
-CHOSEN = ("tokenizer", "divisor", "model", "spaces", "dropout")  # by a run that begins without them, see ``build``
+# by a run that begins without them, see ``build``
+CHOSEN = ("tokenizer", "divisor", "model", "spaces", "dropout", "prompt")
 
 
 @dataclass(frozen=True)

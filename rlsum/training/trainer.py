@@ -135,8 +135,7 @@ class Trainer:
             try:
                 self._train(monitor, steps)
             except StoppedValidation:
-                self.progress.due = True
-                self._asked = True
+                self.progress.due = self._asked = True
             if self._asked and (self.progress.due or (self.progress.step < steps and not self.progress.finished)):
                 self._stop(monitor)
             else:
@@ -175,6 +174,8 @@ class Trainer:
         """Save the state before the run is finished, and say how to continue."""
         self.stopped = self.interruption.signal or Signals.SIGTERM  # another process has the signal
         self.progress.unwritten = {"log": self.log.unwritten(), "samples": self._samples}
+        if self.progress.due and self.progress.step == 0:  # best/ has no weights yet, and resuming needs its model
+            checkpoint.save_weights(self.run / "best", self.model, {"step": 0})
         self._save_state(self.run)
         monitor.say(
             f"{self.config.run}: stopped by {self.stopped.name} after update {self.progress.step}; continue with: "

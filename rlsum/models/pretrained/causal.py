@@ -120,6 +120,8 @@ class Causal(TransformersModel):
         """Why articles cannot be read once, whatever their length; "" if both ways agree on the first article."""
         if self.config.dropout and any(dropout_rates(self.described)):
             return "model.dropout is on"
+        if self.config.lora is not None and self.config.lora.dropout:
+            return "model.lora.dropout is on"
         src, lengths = batch.src[:1, : int(batch.src_lengths[0])], batch.src_lengths[:1]
         target = src[:, :TRIED].repeat(2, 1)  # two texts of its own beginning, the second one shorter
         target[1, 1 + target.shape[1] // 2 :] = IGNORED

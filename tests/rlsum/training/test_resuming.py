@@ -3,84 +3,60 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
+import killed
 import pytest
 from left import assert_same_run, log_of
 
-from rlsum.training import checkpoint
 from rlsum.training.log.monitor import forget_after
+from rlsum.training.run import train
 
-SUPPORT = Path(__file__).parents[2] / "support"
-
-
-MOMENTS = {
-    "writing-first-state": True,
-    "writing-state": True,
-    "writing-weights": True,
-    "before-rename": True,
-    "between-weights-and-state": True,
-    "between-log-and-state": True,
-    "in-update": True,
-    "at-random-1": False,
-    "at-random-2": False,
-}
+KINDS = {kind: killed.moments(kind) for kind in killed.KINDS}
+TABLE = [(kind, moment) for kind, moments in KINDS.items() for moment in moments]
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory):
-    """A folder of runs that were killed, and the folder of one that was not."""
-    sys.path.insert(0, str(SUPPORT))
-    from killed import trainer
-
+def ended(tmp_path_factory):
+    """A folder of runs of every kind that were ended and begun again, and how they ended: kind, moment -> codes."""
     folder = tmp_path_factory.mktemp("runs")
-    done = subprocess.run(
-        [sys.executable, str(SUPPORT / "killed.py"), str(folder)], capture_output=True, text=True, timeout=900
-    )
+    done = subprocess.run([sys.executable, killed.__file__, folder], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    outcome = dict(line.split() for line in done.stdout.splitlines())
-    trainer(folder / "whole").fit()
-    return folder, outcome, trainer
+    return folder, {(kind, moment): codes for kind, moment, *codes in map(json.loads, done.stdout.splitlines())}
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_killed_and_resumed_equals_uninterrupted(killed, moment):
-    folder, outcome, trainer = killed
-    if MOMENTS[moment]:
-        assert outcome[moment] == "killed"
-    run = folder / moment
-    # killed before its first state was whole, a run is started again
-    trainer(run, resume=(run / checkpoint.STATE).exists()).fit()
-    assert_same_run(run, folder / "whole")
+@pytest.mark.parametrize(("kind", "moment"), TABLE, ids=map(": ".join, TABLE))
+def test_ended_and_begun_again_equals_uninterrupted(ended, kind, moment):
+    folder, codes = ended
+    last = moment.split(", ")[-1]
+    if "random" not in moment:
+        assert codes[kind, moment][0] in {"SIGKILL": {-9}, "SIGTERM": {-15, 143}, "ENOSPC": {75}}[last.split()[0]]
+    assert codes[kind, moment][-1] == 0
+    run, whole = folder / kind / moment, folder / kind / killed.WHOLE
+    assert_same_run(run, whole)
+    files = [{path.relative_to(one) for path in one.rglob("*")} for one in (run, whole)]
+    assert files[0] == files[1]
+    for path in files[0]:
+        if path.suffix in (".safetensors", ".yaml") or (path.suffix == ".json" and path.name != "environment.json"):
+            content = [(one / path).read_bytes().replace(bytes(one), b"") for one in (run, whole)]
+            assert content[0] == content[1], path
 
 
-def test_the_run_that_is_killed_is_one_in_which_all_of_the_state_matters(killed):
-    """Resuming with a fresh optimiser or at another update must show."""
-    folder, _, trainer = killed
-    rows = [row for row in log_of(folder / "whole") if row["kind"] == "train"]
-    assert [row["step"] for row in rows] == [2, 3, 4, 6, 8]
-    assert len({row["gamma"] for row in rows}) == 5
-    assert len({row["learning_rate"] for row in rows}) >= 4
-    assert all(row["advantage_std"] > 0 for row in rows)
-    run = folder / "forgetful"
-    forgetful = trainer(run)
-    update = forgetful.update
-
-    def forget():
-        if forgetful.progress.step == 4:
-            forgetful.optimizer.state.clear()
-        update()
-
-    forgetful.update = forget
-    forgetful.fit()
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_runs_that_are_ended_are_such_in_which_all_of_the_state_matters(ended, kind):
+    """Going on without the optimizer's state must show, and so must samples: no two have equal rewards."""
+    folder, codes = ended
+    assert codes[kind, killed.FORGETFUL] == [0]
     with pytest.raises(AssertionError):
-        assert_same_run(run, folder / "whole")
+        assert_same_run(folder / kind / killed.FORGETFUL, folder / kind / killed.WHOLE)
+    rows = [row for row in log_of(folder / kind / killed.WHOLE) if row["kind"] == "train"]
+    assert len({row["learning_rate"] for row in rows}) >= 3
+    assert all(row.get("advantage_std", 1.0) > 0 for row in rows)
 
 
-def test_resuming_a_finished_run_changes_nothing(killed):
-    folder, _, trainer = killed
-    before = {path: path.read_bytes() for path in sorted((folder / "whole").rglob("*")) if path.is_file()}
-    trainer(folder / "whole", resume=True).fit()
+def test_resuming_a_finished_run_changes_nothing(ended):
+    whole = ended[0] / "llama-lora-init" / killed.WHOLE
+    before = {path: path.read_bytes() for path in sorted(whole.rglob("*")) if path.is_file()}
+    train(resume=whole)
     assert {path: path.read_bytes() for path in before} == before
 
 

@@ -4,6 +4,7 @@ import language_models as lm
 import pretrained as tiny
 import pytest
 import torch
+from portable import draw_normal
 
 from rlsum.data.subwords import IGNORED
 from rlsum.models.decoding import Decoding, Sampling
@@ -155,8 +156,11 @@ def test_half_precision_is_compared_with_half_precision(folders):
         assert model.reads_once(news, 20)
 
 
-def test_dropout_keeps_plain_rows_and_acts_in_training_alone(folders):
-    loud = lm.summarizer(folders["gpt2"], dropout=True).train()
+@pytest.mark.parametrize("noise", [{"dropout": True}, {"lora": {"rank": 2, "dropout": 0.5, "targets": ["c_attn"]}}])
+def test_dropout_keeps_plain_rows_and_acts_in_training_alone(folders, noise):
+    loud = lm.summarizer(folders["gpt2"], **noise).train()
+    if "lora" in noise:  # updates that start at 0 would hide it
+        draw_normal(((p, 0.5) for name, p in loud.named_parameters() if "lora_" in name), seed=1)
     news = tiny.batch(loud)
     assert not loud.reads_once(news, 20)
     assert not torch.equal(*(loud(news, news.target).log_prob for _ in range(2)))

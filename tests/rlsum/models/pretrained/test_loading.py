@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSeq2SeqLM
 
-from rlsum.errors import UserError
+from rlsum.errors import UserError, disk_full
 from rlsum.generation import plain
 from rlsum.generation.options import Generating
 from rlsum.models.pretrained import loading
@@ -156,3 +156,10 @@ def test_a_token_that_the_network_has_no_place_for_is_named_where_a_text_has_it(
     for pair in (("the Quercus", "the mill"), ("the mill", "the Quercus")):
         with pytest.raises(UserError, match=rf"a token 'Quercus', id {known}, but the network has {known} tokens"):
             model.read(tiny.rows([*tiny.NEWS, pair]), 64, 20)
+
+
+def test_a_disk_that_is_full_where_the_tokenizer_is_written_is_told_as_such(bart, tmp_path):
+    (tmp_path / "tokenizer.json").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left") as caught:
+        tiny.summarizer(bart).vocabulary.save_to(tmp_path)
+    assert disk_full(caught.value)
