@@ -15,10 +15,10 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import peft  # noqa: F401  what forks need is imported once
 import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -26,10 +26,8 @@ import seq2seq_runs
 
 from rlsum import files
 from rlsum.errors import disk_full
-from rlsum.training import build  # noqa: F401
 from rlsum.training.log.monitor import Monitor
 from rlsum.training.run import train
-from rlsum.training.start import causal, pointer_generator, seq2seq  # noqa: F401
 from rlsum.training.trainer import Trainer
 
 WHOLE, FORGETFUL = "whole", "forget in update 3"  # the optimizer's state, after that update
@@ -158,6 +156,12 @@ def prepared(trainer: Trainer, original: Any = Trainer.__post_init__) -> None:
 
 
 def main(folder: Path, *kinds: str) -> None:
+    for name in (
+        "peft",
+        "rlsum.training.build",
+        *(f"rlsum.training.start.{kind}" for kind in ("causal", "pointer_generator", "seq2seq")),
+    ):
+        import_module(name)  # once for all forks
     torch.set_num_threads(1)
     Trainer.__post_init__ = prepared
     seq2seq_runs.furnish(folder)
