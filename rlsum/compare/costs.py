@@ -7,6 +7,7 @@ import logging
 import math
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
@@ -17,7 +18,7 @@ from rich.console import Console
 
 from rlsum import config as configs
 from rlsum import workers
-from rlsum.compare.cells import Cell, methods_of
+from rlsum.compare.cells import START, Cell, methods_of
 from rlsum.compare.config import Choosing, Comparison, Decode
 from rlsum.compare.folder import Folder
 from rlsum.compare.scoring import FIX, score_file
@@ -35,8 +36,9 @@ from rlsum.training.trainer import Trainer
 from rlsum.yaml_files import merge
 
 L = TypeVar("L", bound=Limits)
+FILE = "costs.json"  # in the comparison's folder
 TIMED, MEASURED, DECODED = 3, 32, 8  # updates, validation articles, test articles
-ENOUGH = 20.0  # seconds of an update or a validation that is timed once
+ENOUGH = 10.0  # seconds of an update or a validation that is timed once
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,15 @@ class Cost:
 @dataclass(frozen=True)
 class Timed:
     """Measured seconds: of an update, of a validation, of a test article by way of decoding, of its scores by all
-    metrics; until a process trains: imports, corpus, model, what the first update loads."""
+    metrics; until a process trains: imports, corpus, model, what the first update loads. ``cpu``: the share of this
+    time on a processor."""
 
     update: float
     validation: float
     decoding: dict[str, float]
     scoring: float
     starting: float
+    cpu: float
 
 
 def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -> dict[str, Cost]:
@@ -70,13 +74,12 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
     ``count``: test articles. ``console`` shows each kind when it has been timed. Each way of decoding is timed with the
     first model: all have its size. A training that fails already has no cost: it is its own cell's matter.
     """
-    path = folder.path / "costs.json"
-    written = json_object(path, FIX) if path.exists() else {}
-    try:
-        timed = {name: Timed(**values) for name, values in written.items()}
-    except TypeError as error:
-        raise RecordError(f"{path}: not a file of costs; {FIX}") from error
+    timed, path = timed_in(folder), folder.path / FILE
     starts = {cell.name: cell for cell in cells if cell.kind == "start"}
+    updates = Counter[str]()
+    for cell in cells:
+        if cell.config is not None:
+            updates[cell.system] += configs.check(dict(cell.config), cell.name).training.steps
     sections: dict[str, Decode | Choosing] = {
         f"decoding.{name}": how for name, how in folder.comparison.decoding.items()
     }
@@ -88,8 +91,7 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
             if cell.config is None or cell.system in timed:
                 continue
             if not opened:
-                told = "Timing a few updates and articles of each kind, to say what all will cost ..."
-                console.print(told, style="dim")
+                console.print(announced(folder.comparison, updates), style="dim", markup=False)
             start = starts[cell.after[0]] if cell.after else None
             left = {name: how for name, how in sections.items() if name not in known}
             opened = opened or _seconds_of(worker.submit(_imported).result)
@@ -100,9 +102,61 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
             timed[cell.system] = replace(measured, starting=opened + measured.starting)
             known |= set(left)
             write_atomically(path, json.dumps({name: asdict(each) for name, each in timed.items()}).encode())
-            console.print(f"  {cell.title}: {measured.update:.2g} s an update", style="dim", markup=False)
+            slowest = max(each.update for each in timed.values())  # of the kinds that wait for their turn, too
+            all_of_them = sum(n * (timed[name].update if name in timed else slowest) for name, n in updates.items())
+            said = f"  {cell.title}: {measured.update:.2g} s an update; all updates so: {duration(all_of_them)}"
+            console.print(said, style="dim", markup=False)
     found = {cell.name: _cost(folder.comparison, cell, timed, count) for cell in cells}
     return {name: cost for name, cost in found.items() if cost is not None}
+
+
+def timed_in(folder: Folder) -> dict[str, Timed]:
+    """What has been timed, by system. Raises RecordError for a file of something else."""
+    path = folder.path / FILE
+    try:
+        return {name: Timed(**values) for name, values in (json_object(path, FIX) if path.exists() else {}).items()}
+    except TypeError as error:
+        raise RecordError(f"{path}: not a file of costs; {FIX}") from error
+
+
+def announced(comparison: Comparison, updates: Mapping[str, int]) -> str:
+    """What is going to be timed, and what makes it less."""
+    counts = ", ".join(f"{name} {count:,}" for name, count in updates.items())
+    keys = ["start.training.steps"] * (START in updates) + ["cell.training.steps", "cell.objective.samples"]
+    return (
+        f"{sum(updates.values()):,} updates in all ({counts}). A few of each kind are timed now, to say what all cost. "
+        f"Less work: {', '.join(keys)}, seeds={list(comparison.seeds)[:1]}, test_limit."
+    )
+
+
+def duration(seconds: float) -> str:
+    """In words: seconds, minutes, hours."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 90 * 60 else f"{seconds / 3600:,.1f} hours"
+
+
+def held(folder: Folder, cells: Sequence[Cell], count: int) -> list[str]:
+    """How the plan of ``count`` test articles held: what finished cells used, a sentence; [] if nothing is known.
+
+    Without scoring, which cells share. A cell counts if every command of its was seen to its end.
+    """
+    used = {cell.name: folder.cpu_seconds(cell) for cell in cells if folder.state(cell).stage == "done"}
+    timed = timed_in(folder) if any(used.values()) else {}
+    planned, took = list[float](), list[float]()
+    for cell in cells:
+        cost = _cost(folder.comparison, cell, timed, count)
+        if cost is not None and (seconds := used.get(cell.name)) is not None:
+            share = timed[cell.system if cell.system in timed else next(iter(timed))].cpu
+            planned.append((cost.total - cost.scoring) * share)
+            took.append(seconds)
+    if not took:
+        return []
+    return [
+        f"The plan expected {sum(planned):,.0f} CPU seconds of training and decoding for {len(took)} of "
+        f"{sum(cell.model is not None for cell in cells)} cells, which took {sum(took):,.0f}: a factor of "
+        f"{sum(planned) / sum(took):.2f}."
+    ]
 
 
 def _imported() -> None:
@@ -157,7 +211,7 @@ def time_training(
 
     Random weights never end a text, so theirs have the length of the mean reference.
     """
-    begun, log = time.perf_counter(), logging.getLogger("rlsum.readers")
+    begun, used, log = time.perf_counter(), time.process_time(), logging.getLogger("rlsum.readers")
     init = checkpoint.find_or_none(str(start.model)) if start is not None else None
     with tempfile.TemporaryDirectory() as folder, ExitStack() as after:
         after.callback(log.setLevel, log.level)
@@ -171,11 +225,13 @@ def time_training(
             config = replace(config, model=config.model and config.model.continued())
         read = build.corpus(config, "valid").rows
         known, longest = len(read), None
-        if init is None and "pretrained" not in (values.get("model") or {}):
+        pretrained = "pretrained" in (values.get("model") or {})
+        if init is None and not pretrained:
             longest = 1 + max(config.sampling.min_length, math.ceil(token_counts(read, "tgt_tokens").mean()))
             config = replace(config, decoding=_cut(config.decoding, longest), sampling=_cut(config.sampling, longest))
         decoded = min(config.training.validate_decoded, known)
-        valid = min(known, MEASURED if decoded == known else 4 * MEASURED)
+        few = MEASURED // 4 if pretrained else MEASURED  # such a model is slow
+        valid = min(known, few if decoded == known else 4 * few)
         config = replace(
             config,
             data=replace(config.data, valid_limit=valid),
@@ -187,7 +243,8 @@ def time_training(
         timed = {name: time_decoding(trainer, comparison, section, longest) for name, section in sections.items()}
     decoding = {name: seconds for name, (seconds, _) in timed.items()}
     scoring = max((seconds for _, seconds in timed.values()), default=0.0)
-    return Timed(update, validation * known / valid, decoding, scoring, starting + max(0.0, loading))
+    cpu = (time.process_time() - used) / (time.perf_counter() - begun)
+    return Timed(update, validation * known / valid, decoding, scoring, starting + max(0.0, loading), cpu)
 
 
 def time_updates(trainer: Trainer, updates: int) -> tuple[float, float, float]:

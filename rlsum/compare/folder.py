@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -66,6 +67,12 @@ class Folder:
     def failure(self, cell: Cell) -> Path:
         """Why the cell failed; there is no such file otherwise."""
         return self.path / "failed" / f"{cell.name}.txt"
+
+    def cpu_seconds(self, cell: Cell) -> float | None:
+        """What the cell's commands used, by its log; None where one of them ended unseen."""
+        text = self.log(cell).read_text(encoding="utf-8", errors="replace") if self.log(cell).exists() else ""
+        used = [float(seconds) for seconds in re.findall(r"^# ([\d.]+) CPU seconds$", text, re.MULTILINE)]
+        return sum(used) if used and len(used) == len(re.findall(r"^\$ ", text, re.MULTILINE)) else None
 
     def outputs(self, cell: Cell) -> dict[str, Path]:
         """The cell's files of summaries by way of decoding."""

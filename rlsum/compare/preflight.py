@@ -17,7 +17,7 @@ from rewards.options import nearest
 from rlsum import config as configs
 from rlsum.compare.cells import NONE, Cell, given_outputs
 from rlsum.compare.config import Choosing, Comparison, Decode
-from rlsum.compare.costs import DECODED, TIMED, Cost, makespan
+from rlsum.compare.costs import DECODED, TIMED, Cost, duration, makespan
 from rlsum.compare.report.chain import chain
 from rlsum.compare.report.designs import GAIN, plan_blocks
 from rlsum.compare.scoring import read_unique
@@ -163,11 +163,6 @@ def _test_articles(comparison: Comparison, config: Config) -> datasets.Dataset:
 # ---- plan ----------------------------------------------------------------------------------------------------------
 
 
-def _minutes(seconds: float) -> str:
-    """Whole ones from ten on."""
-    return f"{seconds / 60:.{0 if seconds >= 600 else 1}f}"
-
-
 def plan(
     comparison: Comparison,
     cells: Sequence[Cell],
@@ -183,13 +178,13 @@ def plan(
         rows.append((str(number), cell.name, cell.kind, ", ".join(cell.after), minutes))
     trained = sum(cell.config is not None for cell in cells)
     total, decoding, scoring, starting = (
-        _minutes(sum(getattr(each, name) for each in cost.values()))
+        duration(sum(getattr(each, name) for each in cost.values()))
         for name in ("total", "decoding", "scoring", "starting")
     )
     told = (
-        f"{trained} trainings and {count:,} test articles for each model: {total} minutes one after the other "
+        f"{trained} trainings and {count:,} test articles for each model: {total} one after the other "
         f"({decoding} of them decoding, {scoring} scoring, {starting} starting processes), "
-        f"{_minutes(makespan(cells, cost, jobs))} with {jobs} at a time on as many free cores, before the report. "
+        f"{duration(makespan(cells, cost, jobs))} with {jobs} at a time on as many free cores, before the report. "
         f"Measured on this machine as it is now: {TIMED} updates and a validation of each kind, "
         f"{min(DECODED, count or DECODED)} articles decoded in each way and scored."
     )

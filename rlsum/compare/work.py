@@ -182,7 +182,8 @@ class Work:
 
         Its output goes to the cell's log and not through this process, so that it outlives a killed comparison. It
         inherits the cell's lock, so that no other process touches the cell as long as it runs. One thread: on matrices
-        as small as those of a laptop's models a second one gains little, and on a busy machine it costs.
+        as small as those of a laptop's models a second one gains little, and on a busy machine it costs. Behind its
+        output stand the CPU seconds that it used, which `Folder.cpu_seconds` reads.
         """
         words = typed(self.folder.comparison, command)
         environment = os.environ | {"COLUMNS": "200"}
@@ -203,13 +204,27 @@ class Work:
                 if self._stopped.is_set():  # after the running commands were ended
                     process.terminate()
                 try:
-                    code = process.wait()
+                    used = cpu_seconds_until_ended(process)
                 finally:
                     self._running.discard(process)
-        if code:
-            with self.folder.log(cell).open("rb") as log:
-                log.seek(begin)
-                raise failure(command, code, log.read().decode(errors="replace"))
+        with self.folder.log(cell).open("r+b") as log:
+            log.seek(begin)
+            printed = log.read().decode(errors="replace")
+            if used is not None:
+                log.write(f"\n# {used:.2f} CPU seconds\n".encode())
+        if process.returncode:
+            raise failure(command, process.returncode, printed)
+
+
+def cpu_seconds_until_ended(process: subprocess.Popen[bytes]) -> float | None:
+    """Wait for a process; what it and its children used, None where somebody else has waited for it, too."""
+    try:
+        _, status, used = os.wait4(process.pid, 0)
+    except ChildProcessError:  # `Popen.terminate` looks whether it has ended
+        process.wait()
+        return None
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_utime + used.ru_stime
 
 
 @contextlib.contextmanager

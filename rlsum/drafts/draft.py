@@ -79,7 +79,7 @@ def _of_words(look: Look) -> dict[str, object]:
         "lowercase": case,
         **_lengths(look, count, *longest),
         "model": "{embedding: 64, hidden: 64, dropout: 0.3}" if small else "{embedding: 128, hidden: 128}",
-        "kept": "null",
+        **{"kept": "null", "samples": 5, "rewarded_accumulate": None},
         **{"rate": "3e-3" if small else "1e-3", "rewarded_rate": "1e-3" if small else "3e-4"},
         **_steps(look.rows, steps),
     }
@@ -87,7 +87,9 @@ def _of_words(look: Look) -> dict[str, object]:
 
 def _of_pretrained(look: Look, start: Pretrained) -> dict[str, object]:
     """A pretrained model: its own tokens, capitals and rates."""
-    steps = min(10_000, max(100, look.rows * 3 // 16))
+    prompted = start.template is not None  # a language model, whose updates are dear
+    fewest = 50 if prompted else 100
+    steps = min(10_000, max(fewest, look.rows * 3 // 16))
     return {
         "pretrained": start.name,
         "kind": start.kind,
@@ -99,15 +101,16 @@ def _of_pretrained(look: Look, start: Pretrained) -> dict[str, object]:
         "lora": start.lora,
         "weights": f"{start.weights / 1e6:,.0f}",
         **_lengths(look, start.count, *start.longest),
-        **{"kept": None, "optimizer": start.optimizer, "rate": start.rates[0], "rewarded_rate": start.rates[1]},
-        **_steps(look.rows, steps),
+        **{"kept": None, "samples": 4 if prompted else 5, "rewarded_accumulate": 1 if prompted else None},
+        **{"optimizer": start.optimizer, "rate": start.rates[0], "rewarded_rate": start.rates[1]},
+        **_steps(look.rows, steps, fewest),
     }
 
 
-def _steps(rows: int, steps: int) -> dict[str, object]:
+def _steps(rows: int, steps: int, fewest: int = 100) -> dict[str, object]:
     return {
         **{"steps": steps, "epochs": round(steps * 16 / rows), "every": max(20, steps // 10)},
-        **{"rewarded": max(100, steps // 5), "rewarded_every": max(25, steps // 20)},
+        **{"rewarded": max(fewest, steps // 5), "rewarded_every": max(25, steps // 20)},
     }
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from rlsum.models.pretrained.loading import Family
 
-LARGE = 250e6  # weights; of a larger model only low-rank updates are trained
+LARGE = 250e6  # weights; of a larger model, and of any language model, only low-rank updates are trained
 LONGEST = 1024, 256  # tokens of an article and of a summary, where the model has no limit below
 WITH_ADAFACTOR = ("t5", "mt5", "umt5", "longt5", "pegasus", "pegasus_x")  # as they were pretrained
 PROMPTED = 128  # tokens that are left for the prompt around an article
@@ -70,9 +70,11 @@ def pretrained(name: str) -> Pretrained:
     source = loading.room(sizes, PROMPTED, LONGEST[1]) if prompted else loading.positions(sizes, "source")
     target = None if prompted else loading.positions(sizes, "target")
     weights = loading.weights(sizes, family)
-    lora = _lora(sizes, family) if weights > LARGE else None
+    lora = _lora(sizes, family) if prompted or weights > LARGE else None
     adafactor = lora is None and sizes.model_type in WITH_ADAFACTOR
-    rates = ("3e-4", "3e-5") if lora else ("1e-3", "1e-4") if adafactor else ("3e-5", "3e-6")
+    rates = ("1e-3", "1e-4") if adafactor else ("3e-5", "3e-6")
+    if lora is not None:
+        rates = ("2e-4", "1e-4") if prompted else ("3e-4", "3e-5")
     return Pretrained(
         family.kind,
         name,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rewards.base import labelled
+from rlsum.compare import costs
 from rlsum.compare.cells import NONE, START, Cell, commands_of, typed
 from rlsum.compare.folder import METRICS, RESULT, Folder, read_metrics
 from rlsum.compare.report import tables
@@ -86,7 +87,7 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
             )
         ),
         *section("Training", *draw_runs(runs, followed(folder), START)),
-        *section("Cost", tables.costs(runs, best_updates(cells))),
+        *section("Cost", tables.costs(runs, best_updates(cells)), Bullets(costs.held(folder, cells, len(main.ids)))),
         *section("Where they differ most", *section_for_reading(folder, cells, main)),
         *section("Ask people", *for_people(folder, cells, main)),
         *(section("Cells without a result", tables.failures(main)) if main.failed else []),
