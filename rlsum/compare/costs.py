@@ -102,9 +102,11 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
             timed[cell.system] = replace(measured, starting=opened + measured.starting)
             known |= set(left)
             write_atomically(path, json.dumps({name: asdict(each) for name, each in timed.items()}).encode())
-            slowest = max(each.update for each in timed.values())  # of the kinds that wait for their turn, too
-            all_of_them = sum(n * (timed[name].update if name in timed else slowest) for name, n in updates.items())
-            said = f"  {cell.title}: {measured.update:.2g} s an update; all updates so: {duration(all_of_them)}"
+            slowest = max(timed.values(), key=lambda each: each.update)  # of the kinds that wait for their turn, too
+            counted = [(timed.get(name, slowest), count) for name, count in updates.items()]
+            all_of_them = duration(sum(each.update * count for each, count in counted))
+            used = duration(sum(each.update * each.cpu * count for each, count in counted))
+            said = f"  {cell.title}: {measured.update:.2g} s an update; all updates so: {all_of_them}, {used} of it CPU"
             console.print(said, style="dim", markup=False)
     found = {cell.name: _cost(folder.comparison, cell, timed, count) for cell in cells}
     return {name: cost for name, cost in found.items() if cost is not None}
