@@ -89,11 +89,9 @@ class Causal(TransformersModel):
             rows = torch.arange(len(batch), device=batch.src.device)
             return self.chosen(batch, rows, SelfCritical(0, decoding.limits, self.rules.ends), decoding.max_length)
         ids, mask = plain.left_padded(batch.src, batch.src_lengths)
-        config = self.rules.generation_config(decoding)
-        config.stop_strings = list(self.vocabulary.stop) or None
-        found: Tensor = self.network.generate(
-            input_ids=ids, attention_mask=mask, generation_config=config, tokenizer=self.vocabulary.tokenizer
-        )
+        options = self.rules.searching(decoding, behind=ids.shape[1])
+        options |= {"stop_strings": list(self.vocabulary.stop) or None, "tokenizer": self.vocabulary.tokenizer}
+        found: Tensor = self.network.generate(input_ids=ids, attention_mask=mask, **options)
         found = found[:, ids.shape[1] :]
         if self.vocabulary.stop:  # behind a stop string comes padding or nothing, where ours have an end
             found = F.pad(found, (0, 1), value=self.rules.pad)[:, : decoding.max_length]

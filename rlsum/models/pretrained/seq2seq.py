@@ -5,7 +5,7 @@ Notation: B articles, R rows (several an article), S source tokens, T target tok
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from rlsum.models.pretrained.token_rules import SelfCritical, TokenRules
 from rlsum.models.summarizer import repeat_rows
 
 if TYPE_CHECKING:
-    from transformers import GenerationConfig, PreTrainedConfig, PreTrainedModel
+    from transformers import PreTrainedConfig, PreTrainedModel
 
 
 class Seq2Seq(TransformersModel):
@@ -53,13 +53,13 @@ class Seq2Seq(TransformersModel):
 
     def chosen(self, batch: Batch, rows: Tensor, choose: SelfCritical, max_length: int) -> Tensor:
         """See TransformersModel.chosen."""
-        config = self.rules.generation_config(Decoding(method="sample", max_length=max_length))
-        return self._decode(batch, rows, config, logits_processor=[choose])
+        options = self.rules.searching(Decoding(method="sample", max_length=max_length), behind=1)
+        return self._decode(batch, rows, {**options, "logits_processor": [choose]})
 
     def searched(self, batch: Batch, decoding: Decoding) -> Tensor:
         """See TransformersModel.searched."""
         rows = torch.arange(len(batch), device=batch.src.device)
-        return self._decode(batch, rows, self.rules.generation_config(decoding))
+        return self._decode(batch, rows, self.rules.searching(decoding, behind=1))
 
     @contextmanager
     def _encoded(self, batch: Batch, rows: Tensor) -> Iterator[dict[str, Any]]:
@@ -76,8 +76,8 @@ class Seq2Seq(TransformersModel):
             outputs = type(encoded)(last_hidden_state=states)  # networks need their own type
             yield {"encoder_outputs": outputs, "attention_mask": mask[rows]}
 
-    def _decode(self, batch: Batch, rows: Tensor, config: GenerationConfig, **options: Any) -> Tensor:
-        """Ids (R, L) decoded by transformers, without the start token."""
+    def _decode(self, batch: Batch, rows: Tensor, options: Mapping[str, Any]) -> Tensor:
+        """Ids (R, L) decoded by transformers with ``options`` of its ``generate``, without the start token."""
         with self._encoded(batch, rows) as given:
-            ids: Tensor = self.network.generate(**given, generation_config=config, **options)
+            ids: Tensor = self.network.generate(**given, **options)
         return ids[:, 1:]

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from rlsum.data.subwords import IGNORED
 from rlsum.errors import UserError
-from rlsum.models.constraints import Forbidden
+from rlsum.models.constraints import Forbidden, constrained
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.drawing import draw
 from rlsum.models.sampling import NEVER, Drawing, allowed, log_policy
@@ -76,8 +76,28 @@ class TokenRules:
                 raise UserError(f"generation_config.json: {key} is not followed for language models; remove it")
         return cls(start=None, pad=pad, ends=tuple(dict.fromkeys((end, *_ids(config.eos_token_id)))))
 
+    def searching(self, decoding: Decoding, behind: int) -> dict[str, Any]:
+        """Keywords of transformers' ``generate``; texts begin ``behind`` so many ids: the start token, or a prompt.
+
+        ``constraints`` say what ``Limits`` forbid, as in samples: transformers would count those of a prompt, too.
+        """
+
+        def within(ids: Tensor, scores: Tensor) -> Tensor:
+            ids = ids[:, behind:]
+            if not constrained(decoding, ids.shape[1]):
+                return scores
+            return allowed(scores, Forbidden.after(ids, decoding, self.ends))
+
+        return {"generation_config": self._unlimited(decoding), "logits_processor": [within]}
+
     def generation_config(self, decoding: Decoding) -> GenerationConfig:
-        """The rules with decoding options. Lengths are explicit, because transformers replaces None by defaults."""
+        """The rules with decoding options, for files."""
+        config = self._unlimited(decoding)
+        config.update(min_new_tokens=decoding.min_length, no_repeat_ngram_size=decoding.block_ngrams)
+        return config
+
+    def _unlimited(self, decoding: Decoding) -> GenerationConfig:
+        """Of ``Limits``, only the longest text: explicit, because transformers replaces None by a default."""
         from transformers import GenerationConfig
 
         beam: dict[str, Any] = {
@@ -96,8 +116,6 @@ class TokenRules:
             suppress_tokens=list(self.suppressed) or None,
             begin_suppress_tokens=list(self.suppressed_first) or None,
             max_new_tokens=decoding.max_length,
-            min_new_tokens=decoding.min_length,
-            no_repeat_ngram_size=decoding.block_ngrams,
             use_cache=True,
             **{"do_sample": False, "num_beams": 1, **methods[decoding.method]},
         )

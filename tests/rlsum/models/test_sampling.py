@@ -53,15 +53,26 @@ def test_drawn_and_scored_agree(cut, kind, tmp_path):
     model.train()
     scored = model(batch, samples.ids, Drawn.all(samples.ids, rules)).log_prob
     torch.testing.assert_close(scored, samples.log_prob, atol=1e-5, rtol=0)
-    ends = batch.ends
     for row in [*samples.ids, *greedy.ids]:
-        words = tokens_of(row, ends)
-        assert UNK not in words or kind != "pointer-generator"
-        assert len(words) >= rules.min_length or len(words) == 0
-        n = rules.block_ngrams
-        if n:
-            ngrams = [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
-            assert len(set(ngrams)) == len(ngrams)
+        check_limits(row, rules, batch.ends)
+        assert UNK not in row or kind != "pointer-generator"
+
+
+def check_limits(row, limits, ends):
+    words, n = tokens_of(row, ends), limits.block_ngrams
+    assert len(words) >= limits.min_length or len(words) == 0
+    ngrams = [tuple(words[i : i + n]) for i in range(len(words) - n + 1)] if n else []
+    assert len(set(ngrams)) == len(ngrams)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("cut", [name for name, cut in CUTS.items() if {*cut} & {*names_of(Limits)}])
+def test_greedy_texts_and_those_of_a_search_keep_the_limits(cut, kind, tmp_path):
+    model, batch = MODELS[kind](tmp_path)
+    for method in ("greedy", "beam"):
+        decoding = Decoding(method=method, beam=3, max_length=8, **CUTS[cut])
+        for row in model.generate(batch, decoding).ids:
+            check_limits(row, decoding, batch.ends)
 
 
 @pytest.mark.parametrize("kind", TINY)
