@@ -42,20 +42,30 @@ def bind(name: str, build: Callable[..., Any], options: Mapping[str, Any]) -> di
 
 
 def takes(options: Callable[Arguments, Options]) -> Callable[[Callable[[Options], Built]], Callable[Arguments, Built]]:
-    """Decorate a function of one dataclass ``options``, so that it takes the fields as its arguments.
+    """Decorate a function or a class of one dataclass ``options``, so that it takes the fields as its arguments.
 
     ``describe`` reads their meaning under the fields; ``check_spec`` makes one, so ``__post_init__`` may raise.
     """
 
     def decorate(build: Callable[[Options], Built]) -> Callable[Arguments, Built]:
-        @functools.wraps(build)
-        def builder(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Built:
-            return build(options(*args, **kwargs))
+        built: Any = build
+        if inspect.isclass(build):
+            made: Any = built.__init__
 
-        kind: Callable[..., Options] = options
-        builder.__dict__["options"] = kind
-        builder.__dict__["__signature__"] = inspect.signature(kind)
-        return builder
+            def init(self: Any, *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+                made(self, options(*args, **kwargs))
+
+            built.__init__ = init
+        else:
+
+            @functools.wraps(build)
+            def builder(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Built:
+                return build(options(*args, **kwargs))
+
+            built = builder
+        built.options, built.__signature__ = options, inspect.signature(options)
+        made_of: Callable[Arguments, Built] = built
+        return made_of
 
     return decorate
 

@@ -198,7 +198,9 @@ class Answers:
 class Asker(PairReward):
     """A reward that asks. ``spent``: what its requests of this process have cost, which is also printed at its end."""
 
-    options: Any
+    def __init__(self, options: Any) -> None:
+        self.options, self.given = options, options.given
+        self.__setstate__(self.__dict__)
 
     @property
     def heading(self) -> str:

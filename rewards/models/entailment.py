@@ -11,10 +11,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.encoding.loading import shown
 from rewards.errors import RewardError
-from rewards.models.loading import ModelOptions, ModelSource, model_fields
-from rewards.models.pairs import Given, Matrix, Pair, PairReward
+from rewards.models.loading import ModelOptions, model_fields
+from rewards.models.pairs import Given, Matrix, ModelReward, Pair
 from rewards.options import takes
 from rewards.scoring import Inputs, library, signature
 from rewards.text.languages import LanguageOption, language_of
@@ -40,35 +39,22 @@ class EntailmentOptions(ModelOptions, LanguageOption):
     """over the sentences of the summary: their mean, or the lowest"""
 
 
-@takes(EntailmentOptions)
-def entailment(options: EntailmentOptions) -> Entailment:
-    """SummaC-ZS: how probably the article entails each sentence of a summary, by any entailment model of transformers.
-
-    Range [0, 1], with score=difference [-1, 1]. Reads no references unless given=reference.
-    """
-    return Entailment(options)
-
-
 def summac(matrix: NDArray[np.float64], aggregate: Aggregate = "mean") -> float:
     """SummaC-ZS of scores (m, n) of m sentences of a summary and n of its article: the best of each row, aggregated."""
     best = matrix.max(axis=1)
     return float(best.mean() if aggregate == "mean" else best.min())
 
 
-class Entailment(PairReward):
-    """See ``entailment``."""
+@takes(EntailmentOptions)
+class Entailment(ModelReward):
+    """SummaC-ZS: how probably the article entails each sentence of a summary, by any entailment model of transformers.
+
+    Range [0, 1], with score=difference [-1, 1]. Reads no references unless given=reference.
+    """
 
     name = "entailment"
-
-    def __init__(self, options: EntailmentOptions) -> None:
-        self.options = options
-        self.given = options.given
-        self.model: ModelSource = options.source("classes")
-
-    @property
-    def heading(self) -> str:
-        """`entailment roberta-large-mnli`: the model."""
-        return f"{self.name} {shown(self.model.location)}"
+    head = "classes"
+    options: EntailmentOptions
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64, the best of several references; NaN where the article is empty. An empty candidate gets

@@ -69,23 +69,14 @@ class JudgeOptions(AskingOptions):
 
 
 @takes(JudgeOptions)
-def judge(options: JudgeOptions) -> Judge:
+class Judge(Asker):
     """A language model on an OpenAI-compatible server that rates a summary (G-Eval).
 
     Range: the scale, by default 1 to 5. Reads no references unless given=reference.
     """
-    return Judge(options)
-
-
-class Judge(Asker):
-    """See ``judge``."""
 
     name = "judge"
-
-    def __init__(self, options: JudgeOptions) -> None:
-        self.options = options
-        self.given = options.given
-        self.__setstate__(self.__dict__)
+    options: JudgeOptions
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64, the best of several references; NaN where the text is empty, the judge's answers are no

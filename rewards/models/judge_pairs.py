@@ -68,16 +68,6 @@ class JudgePairsOptions(AskingOptions):
         return 1, 2
 
 
-@takes(JudgePairsOptions)
-def judge_pairs(options: JudgePairsOptions) -> JudgePairs:
-    """A language model on an OpenAI-compatible server that compares a summary with another of its article.
-
-    Range: 0 to 1, the probability that the summary is preferred, .5 for two equal ones. Reads references, or a file
-    of outputs.
-    """
-    return JudgePairs(options)
-
-
 class Contest(NamedTuple):
     """A candidate, the other summary of its article, and the article."""
 
@@ -86,16 +76,17 @@ class Contest(NamedTuple):
     other: str
 
 
+@takes(JudgePairsOptions)
 class JudgePairs(Asker):
-    """See ``judge_pairs``. ``notes``: what the place of a text did to the answers of this process."""
+    """A language model on an OpenAI-compatible server that compares a summary with another of its article.
+
+    Range: 0 to 1, the probability that the summary is preferred, .5 for two equal ones. Reads references, or a file
+    of outputs.
+    """
 
     name = "judge-pairs"
     floor = 0.0
-
-    def __init__(self, options: JudgePairsOptions) -> None:
-        self.options = options
-        self.given = options.given  # type: ignore[assignment]
-        self.__setstate__(self.__dict__)
+    options: JudgePairsOptions
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64; 0 for an empty candidate; NaN without the article or the other summary, or where the judge

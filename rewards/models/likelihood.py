@@ -14,11 +14,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.encoding.loading import shown
 from rewards.errors import RewardError
 from rewards.models.language import LogProbs, target_ids, text_log_probs
-from rewards.models.loading import Encoded, LoadedModel, ModelOptions, ModelSource, model_fields
-from rewards.models.pairs import Matrix, Pair, PairReward
+from rewards.models.loading import Encoded, LoadedModel, ModelOptions, model_fields
+from rewards.models.pairs import Matrix, ModelReward, Pair
 from rewards.models.prompts import check_prompt, prompt_hash, rendered
 from rewards.options import takes
 from rewards.scoring import Inputs, signature
@@ -61,29 +60,25 @@ class LikelihoodOptions(ModelOptions):
 
 
 @takes(LikelihoodOptions)
-def likelihood(options: LikelihoodOptions) -> Likelihood:
+class Likelihood(ModelReward):
     """BARTScore, GPTScore: the mean log-probability that a language model gives a text after an article or a text.
 
     An encoder-decoder or a causal model. The states of an article are computed once for all its candidates. Range
     [-log V, 0] for a vocabulary of V tokens.
     """
-    return Likelihood(options)
-
-
-class Likelihood(PairReward):
-    """See ``likelihood``."""
 
     name = "likelihood"
+    head = "language"
+    options: LikelihoodOptions
 
     def __init__(self, options: LikelihoodOptions) -> None:
-        self.options = options
+        super().__init__(options)
         self.given = "source" if options.given == "source" else "reference"
-        self.model: ModelSource = options.source("language")
 
     @property
     def heading(self) -> str:
         """`likelihood faithfulness SmolLM2`: its name in the paper, and the model."""
-        return f"{self.name} {NAMES[self.options.given, self.options.of]} {shown(self.model.location)}"
+        return super().heading.replace(" ", f" {NAMES[self.options.given, self.options.of]} ", 1)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64, the best of several references; NaN where there is no text to be given.

@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import chain
-from typing import Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rewards.encoding.loading import shown
 from rewards.errors import RewardError
+from rewards.models.loading import Head, ModelSource
 from rewards.scoring import BaseReward, Inputs, Item, references_of
 
 Given = Literal["source", "reference"]
@@ -89,3 +91,19 @@ class PairReward(BaseReward):
     def _pairs(self, item: Item) -> list[Pair]:
         texts = [item.source or ""] if self.given == "source" else item.references or ()
         return [Pair(text, item.candidate) for text in texts if text.strip()]
+
+
+class ModelReward(PairReward):
+    """A reward that loads a model; ``head``: what the model computes, ``options``: its ``ModelOptions`` and its own."""
+
+    head: ClassVar[Head]
+    options: Any
+
+    def __init__(self, options: Any) -> None:
+        self.options, self.given = options, options.given
+        self.model: ModelSource = options.source(self.head)
+
+    @property
+    def heading(self) -> str:
+        """`entailment roberta-large-mnli`: the model."""
+        return f"{self.name} {shown(self.model.location)}"

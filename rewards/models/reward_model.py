@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.encoding.loading import shown
 from rewards.errors import RewardError
-from rewards.models.loading import Encoded, LoadedModel, ModelOptions, ModelSource, fitted, model_fields
-from rewards.models.pairs import Given, Matrix, Pair, PairReward
+from rewards.models.loading import Encoded, LoadedModel, ModelOptions, fitted, model_fields
+from rewards.models.pairs import Given, Matrix, ModelReward, Pair
 from rewards.models.prompts import check_prompt, prompt_hash, rendered
 from rewards.options import takes
 from rewards.scoring import Inputs, signature
@@ -44,28 +43,15 @@ class RewardModelOptions(ModelOptions):
 
 
 @takes(RewardModelOptions)
-def reward_model(options: RewardModelOptions) -> RewardModel:
+class RewardModel(ModelReward):
     """A reward model: the number that a model with a scalar head gives an article and its summary.
 
     Range: not bounded. Reads no references unless given=reference.
     """
-    return RewardModel(options)
-
-
-class RewardModel(PairReward):
-    """See ``reward_model``."""
 
     name = "reward-model"
-
-    def __init__(self, options: RewardModelOptions) -> None:
-        self.options = options
-        self.given = options.given
-        self.model: ModelSource = options.source("classes")
-
-    @property
-    def heading(self) -> str:
-        """`reward-model NAME`: the model."""
-        return f"{self.name} {shown(self.model.location)}"
+    head = "classes"
+    options: RewardModelOptions
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64, the best of several references; NaN where there is nothing to be given, for a candidate
