@@ -20,6 +20,7 @@ OF_SINGLE_SAMPLES = ("self-critical", "reinforce++")  # estimators that need no 
 OF_COMPONENTS = ("normalize-then-sum", "gdpo")  # that read the components of a weighted reward
 LengthRule = Literal["sum", "mean"]
 Ratio = Literal["token", "sequence"]
+Control = Literal["shuffled", "constant"]
 KLEstimator = Literal["k1", "k2", "k3"]
 Normalisation = Literal["constant", "token", "sequence", "sum"]  # of the policy gradient: estimators.weights
 
@@ -93,9 +94,9 @@ class Objective:
     """of ranking: the margin for each rank between two candidates"""
     sharpness: Annotated[float, RISK] = Field(default=1.0, gt=0, allow_inf_nan=False)
     """of minimum-risk: exponent of a sample's probability"""
-    control: Literal["constant", "shuffled"] | None = None
-    """takes the meaning out of the rewards; constant: every sample has the same advantage; shuffled: the samples of an
-    update exchange their rewards, and so do its greedy texts"""
+    control: Control | None = None
+    """takes the meaning out of the rewards; shuffled: the samples of an update exchange their rewards, and so do its
+    greedy texts; constant: every sample has the same advantage"""
     control_advantage: Annotated[float | None, MIXED, CONSTANT] = Field(default=None, allow_inf_nan=False)
     """the advantage of every sample with control=constant, not scaled"""
     coverage_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
@@ -147,9 +148,9 @@ class Objective:
             unmet = (rule for rule in field.metadata if isinstance(rule, Only) and not rule.holds(self))
             if (value := getattr(self, name)) != field.default and (rule := next(unmet, None)):
                 yield f"{name}={value}{rule.says}"
-        if self.control == "shuffled" and not self.rewarded:
-            yield "control=shuffled: kind=mle has no rewards; leave it out"
-        if self.control == "constant" and self.kind != "mixed":
+        if self.control is not None and not self.rewarded:
+            yield f"control={self.control}: kind=mle has no rewards; leave it out"
+        elif self.control == "constant" and self.kind != "mixed":
             yield f"control=constant: kind={self.kind} has no advantages; use kind=mixed, or leave it out"
 
     @property

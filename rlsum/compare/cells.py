@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from rlsum.compare.config import SIMULATED, Comparison, options
+from rlsum.compare.config import CONTROLS, SIMULATED, Comparison, options
 from rlsum.objective import Objective
 from rlsum.yaml_files import merge
 
@@ -112,12 +112,11 @@ def _of_seed(comparison: Comparison, seed: int) -> Iterator[Cell]:
         for variant, over in variants.items():
             yield trained(system(reward, variant), "reward", reward, over)
     for reward in comparison.control_rewards:
-        if "shuffled" in comparison.controls:
-            over = merge(shared, {"objective": {"control": "shuffled"}})
-            yield trained(f"{reward}.shuffled", "control", reward, over)
-        if "constant" in comparison.controls:
-            over = merge(shared, {"objective": {"control": "constant", "control_advantage": ASSUMED_ADVANTAGE}})
-            yield trained(f"{reward}.constant", "control", reward, over, f"{system(reward, measured)}-{seed}")
+        for control in (name for name in CONTROLS if name in comparison.controls):
+            assumed = {"control_advantage": ASSUMED_ADVANTAGE} if control == "constant" else {}
+            after = [f"{system(reward, measured)}-{seed}"] if assumed else []
+            over = merge(shared, {"objective": {"control": control, **assumed}})
+            yield trained(f"{reward}.{control}", "control", reward, over, *after)
     for name in comparison.choosing:
         yield Cell(name, seed, "choosing", None, start.model, None, (start.name,))
 

@@ -5,7 +5,7 @@ Notation: N articles; k samples an article.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -57,7 +57,10 @@ class Earned:
         ]
 
     def shuffled(self, rng: np.random.Generator) -> Earned:
-        """The samples exchange their rewards, components included, and the greedy texts theirs among themselves."""
+        """The samples exchange their rewards, components included, and the greedy texts theirs among themselves.
+
+        So the baseline keeps its level, and the mean advantage of self-critical is what it was.
+        """
         order, greedy = cyclic_order(self.rewards.size, rng), self.greedy_rewards
         return replace(
             self,
@@ -71,6 +74,10 @@ class Earned:
         if self.cut_off is None or not objective.mask_truncated:
             return np.ones(self.rewards.shape, dtype=bool)
         return ~self.cut_off
+
+
+# What a control makes of what the samples of an update have earned; constant changes their advantages, see Credit
+CONTROLS: dict[str, Callable[[Earned, np.random.Generator], Earned]] = {"shuffled": Earned.shuffled}
 
 
 def _joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:

@@ -20,7 +20,7 @@ from rewards.base import Reward
 from rlsum.config import Config
 from rlsum.data.batch import Batch
 from rlsum.models.summarizer import Model, Scorer, Tokens
-from rlsum.training.earned import Earned
+from rlsum.training.earned import CONTROLS, Earned
 from rlsum.training.estimators import Credit
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 from rlsum.training.reward_losses import REWARD_LOSSES
@@ -54,6 +54,7 @@ def training_step(
     calls = call_by_batch
     if training.decode_batch is not None:
         calls = call_while_decoding if training.reward_workers else in_one_call
+    exchange = CONTROLS.get(objective.control or "")
     step = MixedStep(
         policy=model,
         reward=reward,
@@ -70,7 +71,7 @@ def training_step(
         score_while_drawing=processes.world_size == 1
         and training.decode_batch is None
         and objective.updates_per_sample == 1,
-        control=partial(shuffled, seed=training.seed, processes=processes) if objective.control == "shuffled" else None,
+        control=None if exchange is None else partial(controlled, exchange, seed=training.seed, processes=processes),
         processes=processes,
     )
     return BufferedStep(step, objective.updates_per_sample)
@@ -135,17 +136,22 @@ def call_while_decoding(rewarding: Rewarding, decoded: Iterable[Decoded]) -> lis
         return [rollout for call in calls for rollout in call.result()]
 
 
-# ---- the shuffled control -----------------------------------------------------------------------------------------
+# ---- controls -----------------------------------------------------------------------------------------------------
 
 
-def shuffled(number: int, rollouts: Sequence[Rollout], seed: int, processes: Processes = ONE_PROCESS) -> list[Rollout]:
-    """The rollouts of update ``number`` after its samples, of all processes, have exchanged their rewards.
+def controlled(
+    exchange: Callable[[Earned, np.random.Generator], Earned],
+    number: int,
+    rollouts: Sequence[Rollout],
+    seed: int,
+    processes: Processes = ONE_PROCESS,
+) -> list[Rollout]:
+    """The rollouts of update ``number``, whose samples, of all processes, have earned what a control makes of it.
 
-    Greedy texts exchange theirs among themselves: the baseline keeps its level, and the mean advantage of self-critical
-    is what it was. The order is a function of seed and update.
+    Its random numbers are a function of seed and update.
     """
     earned, own = processes.gather_lists([rollout.earned for rollout in rollouts])
-    new = Earned.joined(earned).shuffled(np.random.default_rng([seed, number]))
+    new = exchange(Earned.joined(earned), np.random.default_rng([seed, number]))
     batches = new.split([len(batch.rewards) for batch in earned])[own]
     return [replace(rollout, earned=batch) for rollout, batch in zip(rollouts, batches, strict=True)]
 

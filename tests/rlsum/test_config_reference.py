@@ -22,7 +22,7 @@ def test_defaults_values_and_ranges_are_those_of_the_fields():
     ranges = {"gamma": ">= 0, <= 1", "gamma_end": ">= 0, <= 1", "reward_scale": "> 0", "control": "", "steps": ">= 1"}
     assert {name: keys[name].range for name in ranges} == ranges
     assert keys["ratio"].values == ("token", "sequence")
-    assert keys["control"].values == ("constant", "shuffled")
+    assert keys["control"].values == ("shuffled", "constant")
 
 
 def test_the_command_prints_a_section_and_refuses_an_unknown_one():

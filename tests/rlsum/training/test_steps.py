@@ -16,7 +16,7 @@ from rlsum.training.earned import Earned
 from rlsum.training.log.monitor import METRICS
 from rlsum.training.rollout import Rollout
 from rlsum.training.start.origin import Origin
-from rlsum.training.steps import shuffled, training_step
+from rlsum.training.steps import controlled, training_step
 from rlsum.training.trainer import field_of
 
 SELF_CRITICAL = {"samples": 2, "gamma": 0.6}
@@ -182,7 +182,7 @@ def rollout(rewards, greedy=None):
 
 def test_samples_and_greedy_texts_exchange_rewards_among_themselves():
     given = [rollout([[0.1, 0.2], [0.3, 0.4]], [1.0, 2.0]), rollout([[0.5, 0.6]], [3.0])]
-    found = shuffled(7, given, seed=1)
+    found = controlled(Earned.shuffled, 7, given, seed=1)
     samples = np.concatenate([part.earned.rewards for part in found])
     greedy = np.concatenate([part.earned.greedy_rewards for part in found])
     assert [part.earned.rewards.shape for part in found] == [(2, 2), (1, 2)]
@@ -197,7 +197,7 @@ def test_the_order_is_a_function_of_seed_and_update():
     given = [rollout(np.arange(40.0).reshape(10, 4))]
 
     def order(number, seed):
-        (found,) = shuffled(number, given, seed)
+        (found,) = controlled(Earned.shuffled, number, given, seed)
         assert found.earned.greedy_rewards is None
         return found.earned.rewards.flatten().tolist()
 
@@ -207,8 +207,8 @@ def test_the_order_is_a_function_of_seed_and_update():
 
 def test_the_samples_of_all_processes_exchange_their_rewards():
     first, second = rollout([[1.0], [2.0]], [10.0, 20.0]), rollout([[3.0]], [30.0])
-    together = shuffled(0, [first, second], seed=1)
-    (found,) = shuffled(0, [second], 1, tiny.OneOfTwo(1, 2, [first.earned]))
+    together = controlled(Earned.shuffled, 0, [first, second], seed=1)
+    (found,) = controlled(Earned.shuffled, 0, [second], 1, tiny.OneOfTwo(1, 2, [first.earned]))
     assert found.earned.rewards == together[1].earned.rewards != second.earned.rewards
     assert found.earned.greedy_rewards == together[1].earned.greedy_rewards != second.earned.greedy_rewards
-    assert shuffled(0, [], 1, tiny.OneOfTwo(1, 2, [first.earned])) == []
+    assert controlled(Earned.shuffled, 0, [], 1, tiny.OneOfTwo(1, 2, [first.earned])) == []
