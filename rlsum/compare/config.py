@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
@@ -20,19 +20,20 @@ from rewards.options import nearest
 from rewards.specs import as_spec
 from rlsum.config import Config, DataConfig, LanguageCode
 from rlsum.errors import ConfigError
+from rlsum.generation.options import Picking
 from rlsum.models.decoding import Limits, Search, Warping
 from rlsum.models.kinds import KINDS, kind_of
-from rlsum.objective import STRICT, RewardSpec
+from rlsum.objective import STRICT, Control, RewardSpec
 from rlsum.sections import check_as, known_keys, left_open
 from rlsum.yaml_files import locate, merge, read
 
-Control = Literal["none", "shuffled", "constant"]
-CONTROLS: tuple[Control, ...] = ("none", "shuffled", "constant")
+CONTROLS: tuple[Control, ...] = get_args(Control)
+ALL_CONTROLS: tuple[Literal["none"] | Control, ...] = ("none", *CONTROLS)
 STANDARD = ("rouge-1", "rouge-2", "rouge-lsum")
 NAME = re.compile(r"[A-Za-z0-9][\w+-]*")  # names become names of files
 # In every run, by the comparison.
 SET = ("run", "language", "training.seed", "objective.reward", "objective.control", "metrics")
-RESERVED = ("start", *CONTROLS)
+RESERVED = ("start", *ALL_CONTROLS)
 RECORD = "comparison.yaml"  # in the folder of a comparison: `as_mapping`
 SIMULATED = ("lead-3", "oracle")  # rows of outputs that the simulator writes
 # In the types of keys that may change after a comparison has begun
@@ -76,16 +77,10 @@ class Decode(left_open(Search, Limits)):  # type: ignore[misc]
 
 
 @dataclass(frozen=True, config=STRICT)
-class Choosing(left_open(Limits, Warping)):  # type: ignore[misc]
+class Choosing(Picking, left_open(Limits, Warping)):  # type: ignore[misc]
     """A row whose summaries are chosen among samples of the start instead of trained for."""
 
     best_of: int | None = Field(default=None, ge=2)
-    """of so many samples the best by ``by``"""
-    by: str | None = None
-    """a reward that needs no references"""
-    mbr: str | None = None
-    """of ``samples``, the one closest to all others by this reward (minimum Bayes risk)"""
-    samples: int | None = Field(default=None, ge=2)
     batch_size: int = Field(default=32, ge=1)
 
     def __post_init__(self) -> None:
@@ -124,7 +119,7 @@ class Comparison:
     is trained with each"""
     seeds: Annotated[tuple[int, ...], MAY_CHANGE] = (1, 2, 3)
     """of training"""
-    controls: Annotated[tuple[Control, ...], MAY_CHANGE] = CONTROLS
+    controls: Annotated[tuple[Literal["none"] | Control, ...], MAY_CHANGE] = ALL_CONTROLS
     """none: continued likelihood; shuffled, constant: of the rewards in ``controls_of`` (constant: with the mean
     advantage in the log of the run that it is a control of)"""
     controls_of: Annotated[tuple[str, ...] | None, MAY_CHANGE] = None

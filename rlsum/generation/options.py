@@ -22,13 +22,9 @@ DECODING = (Search, Limits, Warping)  # whose options are options here
 
 
 @dataclass(frozen=True, config=STRICT)
-class Generating(left_open(*DECODING)):  # type: ignore[misc]
-    """How to decode and what to read. None: as the run did, or for a pretrained model as its own files say."""
+class Picking:
+    """Which of several samples of an article is its summary."""
 
-    ELSE: ClassVar = "; default: the run's"
-
-    method: Literal["beam", "sample"] | None = None
-    """beam search, or a sample of each article; default: beam"""
     best_of: int | None = Field(default=None, ge=1, title="N")
     """of N samples of each article, the best by ``by``"""
     by: str | None = Field(default=None, title="REWARD")
@@ -37,6 +33,16 @@ class Generating(left_open(*DECODING)):  # type: ignore[misc]
     """of ``samples``, the one with the best mean reward against the others"""
     samples: int | None = Field(default=None, ge=2, title="N")
     """with ``mbr``: samples an article"""
+
+
+@dataclass(frozen=True, config=STRICT)
+class Generating(Picking, left_open(*DECODING)):  # type: ignore[misc]
+    """How to decode and what to read. None: as the run did, or for a pretrained model as its own files say."""
+
+    ELSE: ClassVar = "; default: the run's"
+
+    method: Literal["beam", "sample"] | None = None
+    """beam search, or a sample of each article; default: beam"""
     seed: int = Field(default=1, ge=0)
     """seed of samples"""
     prompt: str | None = None
