@@ -137,6 +137,8 @@ OBJECTIVES: dict[str, dict] = {
     "dr-grpo": {"kind": "mixed", "estimator": "dr-grpo", "samples": 3, "clip": 0.2, "updates_per_sample": 2},
     "reinforce++": {"kind": "mixed", "estimator": "reinforce++", "normalisation": "sequence"},
     "reinforce++-baseline": {"kind": "mixed", "estimator": "reinforce++-baseline", "samples": 2},
+    "normalize-then-sum": {"kind": "mixed", "estimator": "normalize-then-sum", "samples": 2},
+    "gdpo": {"kind": "mixed", "estimator": "gdpo", "samples": 2},
     "dapo": {
         "kind": "mixed", "estimator": "grpo", "samples": 2, "normalisation": "token", "skip_zero_groups": True,
         "clip": 0.2, "clip_high": 0.3, "updates_per_sample": 2,
