@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+
+def _url(text: str) -> Any:
+    return typer.Option(metavar="URL", help=text)
 
 
 @dataclass(frozen=True)
@@ -16,21 +20,11 @@ class Serving:
     lease: Annotated[
         float, typer.Option(min=0.01, help="Hours of inactivity after which another judge may take over a booklet.")
     ] = 0.5
-    completion_url: Annotated[
-        str, typer.Option("--completion-url", metavar="URL", help="Address where judges confirm completion.")
-    ] = ""
-    return_url: Annotated[
-        str, typer.Option("--return-url", metavar="URL", help="Address for judges who find nothing left to judge.")
-    ] = ""
-    screened_out_url: Annotated[
-        str, typer.Option("--screened-out-url", metavar="URL", help="For judges who are screened out, instead.")
-    ] = ""
-    not_qualified_url: Annotated[
-        str, typer.Option("--not-qualified-url", metavar="URL", help="For judges who fail the training, instead.")
-    ] = ""
-    partial_url: Annotated[
-        str, typer.Option("--partial-url", metavar="URL", help="For judges who stop with saved answers, instead.")
-    ] = ""
+    completion_url: Annotated[str, _url("Address where judges confirm completion.")] = ""
+    return_url: Annotated[str, _url("Address for judges who find nothing left to judge.")] = ""
+    screened_out_url: Annotated[str, _url("For judges who are screened out, instead.")] = ""
+    not_qualified_url: Annotated[str, _url("For judges who fail the training, instead.")] = ""
+    partial_url: Annotated[str, _url("For judges who stop with saved answers, instead.")] = ""
     stop_failing: Annotated[
         bool,
         typer.Option("--stop-failing", help="With --key: who fails the checks is stopped; another gets the booklet."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -20,7 +21,6 @@ from rlsum.pages.table import Cell, Table
 from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
-    from rlsum.judgments.columns import JudgmentColumns
     from rlsum.judgments.records import Judgment
     from rlsum.metric_fitting.examples import Judged
     from rlsum.metric_fitting.fitting import Correlations, EpochValidation, Fitted
@@ -29,8 +29,63 @@ if TYPE_CHECKING:
 
 J = TypeVar("J", bound="Judged")
 V = TypeVar("V")
-Rows = tuple[list["Judgment"], str, str]  # judgments, the human score, the groups that count
-Reading = Callable[[list[str]], Rows]
+Pools = Callable[[Callable[..., list[Any]]], tuple[list[Any], ...]]  # see ``Sources``
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Which judgments are learned from, choose the epoch, and test."""
+
+    valid: Annotated[
+        list[str] | None, typer.Option(metavar="DATA...", help="To choose the epoch. All up to the next option.")
+    ] = None
+    test: Annotated[list[str] | None, typer.Option(metavar="DATA...", help="Test before and after. Likewise.")] = None
+    score: HumanScore = None
+    lower_is_better: LowerIsBetter = ""
+    groups: Annotated[str, typer.Option(help="Use only these groups, such as '*-en' for language pairs.")] = "*"
+    limit: Annotated[int | None, typer.Option(min=4, help="Number of judgments to draw from DATA at random.")] = None
+    holdout: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of items held out without --valid.")] = 0.1
+
+    def pools(
+        self, data: list[str], layout: Layout, seed: int, made: Callable[[list[Judgment], str, str], list[J]]
+    ) -> tuple[list[J], list[J], list[J]]:
+        """What is ``made`` of the judgments to train on, to validate, to test. Says how many, and which are in two."""
+        from rlsum.data.corpus import drawn
+        from rlsum.metric_fitting.examples import held_out
+
+        def read(sources: list[str]) -> list[J]:
+            return made(*self._read(sources, layout), self.groups)
+
+        training = drawn(read(data), self.limit, seed)
+        training, validation = (training, read(self.valid)) if self.valid else held_out(training, self.holdout, seed)
+        tested = read(self.test) if self.test else []
+        known, (noun, seen) = {example.seen for example in training}, training[0].nouns
+        for option, pool in (("--valid", validation if self.valid else []), ("--test", tested)):
+            if shared := sum(example.seen in known for example in pool):
+                typer.echo(f"{option}: {shared:,} of {len(pool):,} {seen} are also in the training data", err=True)
+        typer.echo(f"{len(training):,} {noun} to train on, {len(validation):,} to validate, {len(tested):,} to test")
+        return training, validation, tested
+
+    def _read(self, sources: list[str], layout: Layout) -> tuple[list[Judgment], str]:
+        """The judgments and their human score. Prints notes, and what is left out."""
+        from rlsum.judgments.orientation import human_score
+        from rlsum.judgments.registry import load
+        from rlsum.metric_fitting.examples import scored
+
+        (columns, named), lower = layout.with_score(self.score), listed(self.lower_is_better)
+        loaded = [load(source, layout=columns, lower_is_better=lower) for source in sources]
+        first, score = human_score(loaded[0], named, lower)
+        loaded = [first, *loaded[1:]]
+        rows = [row for judgments in loaded for row in judgments.rows]
+        for judgments in loaded:
+            for reason, count in judgments.left_out.items():
+                typer.echo(f"{judgments.name}: left out {count:,} {reason}")
+            for note in judgments.notes:
+                typer.echo(f"{judgments.name}: {note}")
+        if (kept := len(scored(rows, score, self.groups))) < len(rows):
+            counts = f"{len(rows) - kept:,} of {len(rows):,}"
+            typer.echo(f"{', '.join(sources)}: left out {counts}, of other groups or without {score!r}")
+        return rows, score
 
 
 @expanded
@@ -41,15 +96,7 @@ def fit_metric(
         str, typer.Option(help="What to train: sbert, cka, bertscore, trwmd, twmd or, on pairs, reward-model.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The learned metric; must be new.")],
-    valid: Annotated[
-        list[str] | None, typer.Option(metavar="DATA...", help="To choose the epoch. All up to the next option.")
-    ] = None,
-    test: Annotated[list[str] | None, typer.Option(metavar="DATA...", help="Test before and after. Likewise.")] = None,
-    score: HumanScore = None,
-    lower_is_better: LowerIsBetter = "",
-    groups: Annotated[str, typer.Option(help="Use only these groups, such as '*-en' for language pairs.")] = "*",
-    limit: Annotated[int | None, typer.Option(min=4, help="Number of judgments to draw from DATA at random.")] = None,
-    holdout: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of items held out without --valid.")] = 0.1,
+    sources: Sources,
     layout: Layout,
     options: FitOptions,
 ) -> None:
@@ -80,15 +127,13 @@ def fit_metric(
     from rlsum.metric_fitting.fitting import check_folder, check_scorable, fit, scored
 
     spec = as_spec(metric)
-    columns, named = layout.with_score(score)
-    read = partial(_read, score=named, groups=groups, lower_is_better=listed(lower_is_better), layout=columns)
-    pools = partial(_pools, data=data, valid=valid, test=test, limit=limit, holdout=holdout, seed=options.seed)
+    pools = partial(sources.pools, data, layout, options.seed)
     if spec.name == REWARD_MODEL:
-        _fit_votes(spec, out, options, read, pools)
+        _fit_votes(spec, out, options, pools)
         return
     start = check_learnable(spec)
     check_folder(out)
-    training, validation, tested = pools(lambda sources: examples(*read(sources)))
+    training, validation, tested = pools(examples)
     for part, pool in (("training", training), ("validation", validation), ("test", tested)):
         if pool or part != "test":
             check_varied(part, pool)
@@ -102,7 +147,7 @@ def fit_metric(
     typer.echo(reward.signature)
 
 
-def _fit_votes(spec: Spec, out: Path, options: FitOptions, read: Reading, pools: Callable[..., Any]) -> None:
+def _fit_votes(spec: Spec, out: Path, options: FitOptions, pools: Pools) -> None:
     """Two rewards from the same votes: with length as people take it, and without what length explains."""
     from rewards.embedding.learned import learned
     from rlsum.metric_fitting.fitting import check_folder
@@ -111,7 +156,7 @@ def _fit_votes(spec: Spec, out: Path, options: FitOptions, read: Reading, pools:
 
     reward = check_preference(spec)
     check_folder(out)
-    training, validation, tested = pools(lambda sources: votes(*read(sources), reward.given))
+    training, validation, tested = pools(lambda rows, score, groups: votes(rows, score, groups, reward.given))
     rows, lines = [], []
     for folder, by_length in ((out, False), (out / CONTROLLED, True)):
         with _telling(len(training), options, _vote_line) as told:
@@ -141,30 +186,6 @@ def _fit_votes(spec: Spec, out: Path, options: FitOptions, read: Reading, pools:
     typer.echo(f"next, to train on it beside controls, where `rlsum init articles.csv` wrote the comparison: {compare}")
 
 
-def _pools(
-    read: Callable[[list[str]], list[J]],
-    data: list[str],
-    valid: list[str] | None,
-    test: list[str] | None,
-    limit: int | None,
-    holdout: float,
-    seed: int,
-) -> tuple[list[J], list[J], list[J]]:
-    """The judgments to train on, to validate and to test. Says their numbers, and which are in two."""
-    from rlsum.data.corpus import drawn
-    from rlsum.metric_fitting.examples import held_out
-
-    training = drawn(read(data), limit, seed)
-    training, validation = (training, read(valid)) if valid else held_out(training, holdout, seed)
-    tested = read(test) if test else []
-    known, (noun, seen) = {example.seen for example in training}, training[0].nouns
-    for option, pool in (("--valid", validation if valid else []), ("--test", tested)):
-        if shared := sum(example.seen in known for example in pool):
-            typer.echo(f"{option}: {shared:,} of {len(pool):,} {seen} are also in the training data", err=True)
-    typer.echo(f"{len(training):,} {noun} to train on, {len(validation):,} to validate, {len(tested):,} to test")
-    return training, validation, tested
-
-
 @contextmanager
 def _telling(size: int, options: FitOptions, line: Callable[[V, bool], str]) -> Iterator[tuple[Any, Any]]:
     """What to call with each validation and each loss of a training on ``size`` examples."""
@@ -178,29 +199,6 @@ def _telling(size: int, options: FitOptions, line: Callable[[V, bool], str]) -> 
             bar.update(task, advance=1, description=f"training, loss {loss:.4f}")
 
         yield validated, updated
-
-
-def _read(
-    sources: list[str], score: str | None, groups: str, lower_is_better: list[str], layout: JudgmentColumns
-) -> Rows:
-    """The judgments, the human score, and the groups that count. Prints notes, and what is left out."""
-    from rlsum.judgments.orientation import human_score
-    from rlsum.judgments.registry import load
-    from rlsum.metric_fitting.examples import scored
-
-    loaded = [load(source, layout=layout, lower_is_better=lower_is_better) for source in sources]
-    first, score = human_score(loaded[0], score, lower_is_better)
-    loaded = [first, *loaded[1:]]
-    rows = [row for judgments in loaded for row in judgments.rows]
-    for judgments in loaded:
-        for reason, count in judgments.left_out.items():
-            typer.echo(f"{judgments.name}: left out {count:,} {reason}")
-        for note in judgments.notes:
-            typer.echo(f"{judgments.name}: {note}")
-    if (kept := len(scored(rows, score, groups))) < len(rows):
-        counts = f"{len(rows) - kept:,} of {len(rows):,}"
-        typer.echo(f"{', '.join(sources)}: left out {counts}, of other groups or without {score!r}")
-    return rows, score, groups
 
 
 def _line(validation: EpochValidation, best: bool) -> str:

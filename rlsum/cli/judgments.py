@@ -68,7 +68,6 @@ def judgments(
     rlsum data judgments batch.csv --id-column Input.id --system-column Input.system --candidate Input.summary
     --reference Input.reference --score Answer.coherence --judge-column WorkerId -o judged.jsonl
     """
-    from rlsum.judgments.collection import describe
     from rlsum.judgments.columns import score_columns
     from rlsum.judgments.records import write_jsonl
     from rlsum.judgments.registry import load
@@ -78,17 +77,23 @@ def judgments(
     named = data if path is None else f"{data}:{path}"
     columns = layout.columns(score_columns(score or ()))
     loaded = load(named, layout=columns, lower_is_better=listed(lower_is_better))
-    overview = describe(loaded)
     if out is not None:
         write_jsonl(out, loaded.rows)
-    if as_json:
-        counted = {"name": loaded.name, **asdict(overview)}
-        told = {"left_out": dict(loaded.left_out), "notes": list(loaded.notes)}
-        typer.echo(json.dumps({**counted, **told}, indent=2, ensure_ascii=False))
+    _show(loaded, as_json)
+    if out is not None and not as_json:
+        typer.echo(f"{out}: {len(loaded.rows):,} judgments")
+
+
+def _show(loaded: Judgments, as_json: bool) -> None:
+    from rlsum.judgments.collection import describe
+
+    overview = describe(loaded)
+    if not as_json:
+        show([_counts(loaded, overview), _scores(overview), Bullets(loaded.notes)], Console())
         return
-    show([_counts(loaded, overview), _scores(overview), Bullets(loaded.notes)], Console())
-    if out is not None:
-        typer.echo(f"{out}: {overview.rows:,} judgments")
+    counted = {"name": loaded.name, **asdict(overview)}
+    told = {"left_out": dict(loaded.left_out), "notes": list(loaded.notes)}
+    typer.echo(json.dumps({**counted, **told}, indent=2, ensure_ascii=False))
 
 
 def _counts(loaded: Judgments, overview: JudgmentCounts) -> Table:

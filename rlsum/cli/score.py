@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -29,6 +30,47 @@ if TYPE_CHECKING:
     from rlsum.scoring.pairs import Pairs
 
 
+@dataclass(frozen=True)
+class Texts:
+    """Files of records, or of candidates and their references."""
+
+    records: Annotated[
+        Path | None,
+        typer.Option("--input", metavar="PAIRS.jsonl", help="Rows with candidate, references or reference."),
+    ] = None
+    candidates: Annotated[Path | None, typer.Option(metavar="C.txt", help="Candidates, in lines or a column.")] = None
+    references: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="R.txt...", help="References, row i for candidate i. All up to the next option."),
+    ] = None
+
+    def pairs(self, files: list[Path], columns: TextColumns) -> Pairs:
+        """Those of the options, or of ``files``. Raises UserError."""
+        from rlsum.scoring import pairs
+
+        records, candidates, references = self.records, self.candidates, self.references or []
+        if candidates is None and references and len(files) == 1:  # as `rlsum evaluate` takes them
+            candidates, files = files[0], []
+        if references and files:
+            given = " ".join(map(str, filter(None, (candidates, *files))))
+            raise UserError(f"--candidates {given}: one file; of several: `rlsum evaluate {given} --references R.txt`")
+        if candidates is not None or references:
+            if records is not None:
+                raise UserError(f"--input {records} and --candidates exclude each other; give one")
+            if candidates is None or not references:
+                raise UserError("--candidates and --references belong together; give both")
+            return pairs.Texts(candidates, tuple(references), *vars(columns).values())
+        named = [*([records] if records is not None else []), *files]
+        if len(named) != 1:
+            problem = "several files of records; give one" if named else "nothing to score; give a file of records"
+            texts = named if len(named) == 2 else ("C.txt", "R.txt")
+            raise UserError(f"{problem} (--input PAIRS.jsonl), or --candidates {texts[0]} --references {texts[1]}")
+        if column := columns.candidate_column or columns.reference_column:
+            fix = "give --candidates and --references, or convert the file with `rlsum data outputs`"
+            raise UserError(f"column {column!r}: records have `candidate` and `references`; {fix}")
+        return pairs.Records(named[0], columns.reference_lists)
+
+
 @expanded
 def score(
     *,
@@ -39,15 +81,7 @@ def score(
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="SCORED.jsonl", help="The items' scores.")] = None,
     metrics: Metrics = STANDARD,
     language: Language = None,
-    records: Annotated[
-        Path | None,
-        typer.Option("--input", metavar="PAIRS.jsonl", help="Rows with candidate, references or reference."),
-    ] = None,
-    candidates: Annotated[Path | None, typer.Option(metavar="C.txt", help="Candidates, in lines or a column.")] = None,
-    references: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="R.txt...", help="References, row i for candidate i. All up to the next option."),
-    ] = None,
+    texts: Texts,
     columns: TextColumns,
     clean: Clean = False,
     workers: Annotated[int, typer.Option(min=1, help="Processes that score.")] = 1,
@@ -91,7 +125,7 @@ def score(
 
     rlsum score scored.jsonl -o scored.jsonl --overwrite --metrics meteor
     """
-    pairs = _pairs(files or [], records, candidates, references or [], columns)
+    pairs = texts.pairs(files or [], columns)
     choices = {"resamples": resamples, "seed": seed, "overwrite": overwrite, "say": partial(typer.echo, err=True)}
     with bars() as advance:
         scored = api.score(
@@ -108,31 +142,3 @@ def score(
     show(scored.blocks(long_signatures), Console())
     if out is not None:
         typer.echo(f"{out}: {scored.rows:,} records scored")
-
-
-def _pairs(
-    files: list[Path], records: Path | None, candidates: Path | None, references: list[Path], columns: TextColumns
-) -> Pairs:
-    from rlsum.scoring.pairs import Records, Texts
-
-    if candidates is None and references and len(files) == 1:  # as `rlsum evaluate` takes them
-        candidates, files = files[0], []
-    if references and files:
-        systems = " ".join(map(str, filter(None, (candidates, *files))))
-        raise UserError(f"--candidates {systems}: one file; of several: `rlsum evaluate {systems} --references R.txt`")
-    if candidates is not None or references:
-        if records is not None:
-            raise UserError(f"--input {records} and --candidates exclude each other; give one")
-        if candidates is None or not references:
-            raise UserError("--candidates and --references belong together; give both")
-        named = columns.candidate_column, columns.reference_column, columns.reference_lists
-        return Texts(candidates, tuple(references), *named)
-    given = [*([records] if records is not None else []), *files]
-    if len(given) != 1:
-        problem = "several files of records; give one" if given else "nothing to score; give a file of records"
-        texts = given if len(given) == 2 else ("C.txt", "R.txt")
-        raise UserError(f"{problem} (--input PAIRS.jsonl), or --candidates {texts[0]} --references {texts[1]}")
-    if column := columns.candidate_column or columns.reference_column:
-        fix = "give --candidates and --references, or convert the file with `rlsum data outputs`"
-        raise UserError(f"column {column!r}: records have `candidate` and `references`; {fix}")
-    return Records(given[0], columns.reference_lists)

@@ -7,6 +7,7 @@ from rows import jsonl
 
 import rewards
 from rlsum.cli import fit_metric
+from rlsum.cli.layout import Layout
 
 
 @pytest.fixture
@@ -107,7 +108,7 @@ def test_errors_are_one_line(rlsum, data, tiny_encoder, tmp_path):
 def test_scores_where_lower_is_better_are_learned_the_other_way_round(tmp_path, capsys):
     row = {"system": "s", "candidate": "a", "references": ["b"]}
     path = jsonl(tmp_path / "j.jsonl", *({"id": str(n), **row, "scores": {"errors": n}} for n in (1, 2)))
-    for lower, expected in ((["errors"], [-1, -2]), ([], [1, 2])):
-        rows, score, _ = fit_metric._read([str(path)], "errors", "*", lower, None)
+    for lower, expected in (("errors", [-1, -2]), ("", [1, 2])):
+        rows, score = fit_metric.Sources(score="errors", lower_is_better=lower)._read([str(path)], Layout())
         assert [row.scores[score] for row in rows] == expected
     assert "lower_is_better='errors'" in capsys.readouterr().out
