@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 Means = Mapping[str, Mapping[str, Interval]]  # system -> metric or property -> mean with interval
 PICTURE, REPORT = "differences.png", file_names()
+COLUMNS = ("system", "metric", *Interval._fields, "of")  # of a mean; of: texts with a score and without
 FILES = (*REPORT.values(), "report.json", "scores.csv", "differences.csv", PICTURE)
 
 
@@ -94,7 +95,7 @@ class Evaluation(Shown):
             for system, row in self.metrics.items()
             for name, mean in row.items()
         )
-        return frame(("system", "metric", "mean", "low", "high", "n", "of"), rows)
+        return frame(COLUMNS, rows)
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write the report into ``folder`` as HTML, Markdown, LaTeX, CSV, JSON and, if systems are compared, PNG.
@@ -180,7 +181,7 @@ def to_json(evaluation: Evaluation) -> str:
 
 def score_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:
     """A row a system and metric or property, raw."""
-    yield "system", "metric", "mean", "low", "high", "n", "of"
+    yield COLUMNS
     for system, outputs in evaluation.outputs.items():
         for name, mean in (*evaluation.metrics[system].items(), *evaluation.properties[system].items()):
             yield system, name, *mean, len(outputs)
@@ -190,7 +191,7 @@ def score_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:
 
 def difference_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:
     """A row a comparison, raw."""
-    yield "system", "baseline", "metric", "difference", "low", "high", "n", "p", "p_holm"
+    yield "system", "baseline", "metric", "difference", *Interval._fields[1:], "p", "p_holm"
     for item in evaluation.comparisons:
         yield item.system, item.baseline, item.metric, *item.interval, item.p, item.p_holm
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
+from rlsum.evaluation.correlation import Correlation
+from rlsum.evaluation.significance import MetricTest
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
+from rlsum.meta_evaluation.evaluation import Choices, Result, Results
+from rlsum.meta_evaluation.grouped import GroupedCorrelation
+from rlsum.meta_evaluation.scores import Column, ScoreTable
+
+NAN = math.nan
 
 
 def rated(inputs: int = 12, systems: int = 3, groups: tuple[str, ...] = ("",), seed: int = 0) -> Judgments:
@@ -46,3 +54,24 @@ class Share:
 
     def undefined(self, candidate, references=None, source="", columns=None):
         return "it has one word" if len(candidate.split()) < 2 else None
+
+
+def evaluated(values, tests=(), statistic="pearson"):
+    """Results with ``values`` (label -> value, or value, low and high) and tests (a, b, p)."""
+    triples = {label: value if isinstance(value, tuple) else (value, NAN, NAN) for label, value in values.items()}
+    columns = {
+        label: Column(np.zeros(3), label, "length" if label.startswith("length") else "metric") for label in triples
+    }
+    names = tuple("abc")
+    table = ScoreTable("d", "overall", np.zeros(3), tuple(("", n) for n in names), names, ("",) * 3, columns)
+    found = {
+        label: GroupedCorrelation(Correlation(statistic, "pooled", *triple, 3, 1.0, 3), {})
+        for label, triple in triples.items()
+    }
+    tested = tuple(
+        MetricTest(
+            a, b, "clustered t", statistic, "pooled", triples[a][0] - triples[b][0], p, NAN, 3, 3, "", (), "", p
+        )
+        for a, b, p in tests
+    )  # fmt: skip
+    return Results(table, Choices(), (Result(statistic, "pooled", found, tested),))

@@ -3,42 +3,16 @@
 import math
 import re
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rated import Share, rated
+from rated import Share, evaluated, rated
 
-from rlsum.evaluation.correlation import Correlation
-from rlsum.evaluation.significance import MetricTest
-from rlsum.meta_evaluation.evaluation import Choices, Result, Results, meta_evaluate
+from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
 from rlsum.meta_evaluation.findings import findings
-from rlsum.meta_evaluation.grouped import GroupedCorrelation
-from rlsum.meta_evaluation.scores import Column, ScoreTable, scored
-from rlsum.meta_evaluation.tables import correlation_table, matrix_table
+from rlsum.meta_evaluation.scores import scored
 
 NAN = math.nan
-
-
-def evaluated(values, tests=(), statistic="pearson"):
-    """Results with ``values`` (label -> value, or value, low and high) and tests (a, b, p)."""
-    triples = {label: value if isinstance(value, tuple) else (value, NAN, NAN) for label, value in values.items()}
-    columns = {
-        label: Column(np.zeros(3), label, "length" if label.startswith("length") else "metric") for label in triples
-    }
-    names = tuple("abc")
-    table = ScoreTable("d", "overall", np.zeros(3), tuple(("", n) for n in names), names, ("",) * 3, columns)
-    found = {
-        label: GroupedCorrelation(Correlation(statistic, "pooled", *triple, 3, 1.0, 3), {})
-        for label, triple in triples.items()
-    }
-    tested = tuple(
-        MetricTest(
-            a, b, "clustered t", statistic, "pooled", triples[a][0] - triples[b][0], p, NAN, 3, 3, "", (), "", p
-        )
-        for a, b, p in tests
-    )  # fmt: skip
-    return Results(table, Choices(), (Result(statistic, "pooled", found, tested),))
 
 
 @pytest.mark.parametrize(
@@ -111,46 +85,9 @@ def test_more_and_less_hold_for_the_printed_numbers(values):
         assert told == {label for label, value in printed.items() if holds(value)}
 
 
-@pytest.mark.parametrize(
-    ("value", "statistic", "bold"),
-    [
-        ((0.3, 0.1, 0.5), "pearson", True),
-        ((-0.3, -0.5, -0.1), "pearson", True),
-        ((0.3, -0.1, 0.5), "pearson", False),
-        ((0.3, 0.0, 0.5), "pearson", False),
-        (0.3, "pearson", False),
-        (NAN, "pearson", False),
-        ((0.6, 0.4, 0.8), "acc-t", False),
-    ],
-)
-def test_bold_is_an_interval_without_0_and_the_legend_says_so(value, statistic, bold):
-    table = correlation_table(evaluated({"a": value, "b": (0.1, -0.1, 0.2)}, statistic=statistic))
-    marked = {row[0].text: row[1].mark for row in table.rows}
-    assert marked == {"a": bold, "b": False}
-    assert any("Bold" in note for note in table.notes) is bold
-
-
-def test_the_judges_rows_have_a_legend_of_their_own():
-    judged = scored(rated(40), {})
-    found = meta_evaluate(judged, ("pearson",), Choices("system", resamples=40))
-    table = correlation_table(found)
-    assert [row[0].text for row in table.rows if row[1].mark][-1].startswith("judges")
-    said = " ".join((*table.notes, *findings(found)))
-    assert "Bold" in said
-    assert "intervals are for new inputs" in said
-    few = correlation_table(meta_evaluate(scored(rated(9), {}), ("pearson",), Choices(resamples=40)))
-    assert "intervals are" not in " ".join(few.notes)
-
-
 def test_the_ceiling_of_a_level_other_than_pooled_is_that_of_texts():
     found = meta_evaluate(scored(rated(40), {"share": Share()}), ("pearson",), Choices("system", resamples=40))
     said = " ".join(findings(found))
     assert re.search(
         r"pearson \(system\): one judge against the mean of the others reaches 0\.\d+ over texts, pooled", said
     )
-
-
-def test_bold_in_the_matrix_is_a_detected_difference():
-    table = matrix_table(evaluated({"a": 0.5, "b": 0.1, "c": 0.2}, [("a", "b", 0.01), ("a", "c", 0.2)]).results[0])
-    assert [cell.mark for row in table.rows for cell in row if cell.mark] == [True]
-    assert "Bold: p < 0.05" in " ".join(table.notes)
