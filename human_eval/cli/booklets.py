@@ -13,6 +13,7 @@ from rich.table import Table
 from human_eval.cli.arguments import Database, StudyFolder, booklet_numbers, database_path
 from human_eval.collection.store import ResponseStore
 from human_eval.files import read_study
+from human_eval.formatting import counted
 from human_eval.study import Study
 
 
@@ -25,6 +26,8 @@ def booklets(
     ] = "",
 ) -> None:
     """Show who has which booklet, whether `serve` runs or not; reserve booklets, or release them.
+
+    Of files it counts what `collect` counted last.
 
     `export` reserves what it writes, because a booklet is for one judge. Releasing takes a booklet from the judge who
     has it; answers stay.
@@ -47,10 +50,13 @@ def booklets(
 def _show(store: ResponseStore, study: Study) -> None:
     judges = {loan.booklet: loan.judge for loan in store.loans()}
     answered = {response.task for response in store.responses()}
-    reserved = store.reserved()
+    reserved, returned = store.reserved(), store.returned()
     table = Table("booklet", "judge", "answered")
     for number, tasks in enumerate(study.booklets):
-        done = f"{sum(task.id in answered for task in tasks)} of {len(tasks)}"
-        row = ("(exported)", "see `collect`") if number in reserved else (judges.get(number, "(free)"), done)
-        table.add_row(str(number + 1), *map(escape, row))
+        back = returned.get(number, [])
+        lent = judges.get(number, "(exported)" if number in reserved else "(free)")
+        people = ", ".join(judge for judge, _ in back) if len(back) < 4 else counted(len(back), "judge")
+        names = [*[lent] * (not back or number in judges), *[f"{people} (returned)"] * bool(back)]
+        done = sum(task.id in answered for task in tasks) + sum(answers for _, answers in back)
+        table.add_row(str(number + 1), escape(", ".join(names)), f"{min(done, len(tasks))} of {len(tasks)}")
     Console().print(table)

@@ -279,8 +279,8 @@ def _too_small(study: Study, key: StudyKey) -> Iterator[str]:
         )
     if judges < FEWEST_JUDGES or items < FEWEST_ITEMS:
         yield (
-            f"{counted(judges, 'judge')}, {there}: the verdict will be about these judges alone; one about judges like "
-            f"them needs {FEWEST_JUDGES} judges and {FEWEST_ITEMS} articles"
+            f"{counted(judges, 'judge')}, {there}: no preference will be claimed, but of these judges alone if a plan "
+            f"asks about them; a claim needs {FEWEST_JUDGES} judges and {FEWEST_ITEMS} articles"
         )
 
 

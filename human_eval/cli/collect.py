@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -10,12 +12,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from human_eval.cli.arguments import DATABASE, StudyFolder
+from human_eval.cli.arguments import DATABASE, StudyFolder, booklet_numbers
 from human_eval.collection import collect as collecting
 from human_eval.collection.database import read_handed_out
 from human_eval.collection.practice import counts, practice_file, read_practice_database, write_practice
 from human_eval.collection.responses import write_responses
 from human_eval.collection.returns import read_returned
+from human_eval.collection.store import ResponseStore
 from human_eval.files import read_study
 from human_eval.formatting import counted
 from human_eval.study import Study, StudyError
@@ -32,20 +35,26 @@ def collect(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="File of judgments to write (JSONL).")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the judgments and their rejects.")] = False,
+    whose: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NUMBER=JUDGE", help="Whose a booklet is that came back under several names; repeatable."),
+    ] = None,
 ) -> None:
     """Collect judgments from the app, offline pages, spreadsheets and Mechanical Turk into one file.
 
     A table counts kept rows, and rejected rows by reason; the file .rejects.jsonl beside the judgments lists rejected
     rows with their reasons. If no row counts, nothing is written. If a judge answered a task twice, the later answers
-    count. If a judge saw the same two summaries in two booklets, the earlier answers count. A file of a booklet that
-    came back under another name before, or that was never exported by this STUDY, does not count. Files may overlap;
-    collecting all files again gives the same result.
+    count. If a judge saw the same two summaries in two booklets, the earlier answers count. Files of a booklet that
+    came back under several names do not count until --whose says which does, nor does that of a booklet that this
+    STUDY never exported. Files may overlap; collecting all files again, in any order, gives the same result.
 
     **Examples**
 
     rlsum human-eval collect study study/judging.sqlite -o judgments.jsonl
 
     rlsum human-eval collect study returned/*.json batch_results.csv -o judgments.jsonl
+
+    rlsum human-eval collect study returned/*.json --whose 4=anna -o judgments.jsonl
     """
     rejects, trained = out.with_suffix(".rejects.jsonl"), practice_file(out)
     for path in (out, rejects, trained):
@@ -54,7 +63,7 @@ def collect(
     databases = [path for path in {*files, study / DATABASE} if path.suffix == ".sqlite" and path.exists()]
     given = frozenset[int]().union(*(read_handed_out(path, blind) for path in databases))
     returned = (row for path in files for row in read_returned(path, blind))
-    collected = collecting.collect(blind, returned, given if databases else None)
+    collected = collecting.collect(blind, returned, given if databases else None, _owners(whose or [], blind))
     names = ", ".join(map(str, files))
     if not collected.responses and not collected.rejects:
         raise StudyError(f"no answers in {names}; nothing is written")
@@ -67,6 +76,9 @@ def collect(
         raise StudyError(f"no row of {names} counts, for the reasons above; neither {out} nor {rejects} is written")
     collecting.write_rejects(rejects, collected.rejects)
     write_responses(out, collected.responses)
+    if all(os.access(path, os.W_OK) for path in (study, study / DATABASE)):
+        with closing(ResponseStore(study / DATABASE, blind)) as store:
+            store.note_returned(collected.responses)  # for `booklets`
     _print(collected, blind)  # after the files: a reader of the output that ends early loses none
     typer.echo(
         f"{out}: {counted(len(collected.responses), 'judgment')}; "
@@ -79,6 +91,17 @@ def collect(
     if blind.training:
         _write_practice(blind, files, trained)
     typer.echo(f"next, the verdict: rlsum human-eval analyse {study} {out} -o verdict")
+
+
+def _owners(whose: list[str], study: Study) -> dict[int, str]:
+    """Booklet (0..) -> the judge whose it is. Raises UserError."""
+    owners = {}
+    for text in whose:
+        number, _, judge = text.partition("=")
+        if not judge.strip():
+            raise StudyError(f"--whose {text}: expected a booklet and a judge, such as 4=anna")
+        owners |= dict.fromkeys(booklet_numbers("--whose", number, study), judge.strip())
+    return owners
 
 
 def _write_practice(study: Study, files: list[Path], out: Path) -> None:

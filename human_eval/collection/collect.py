@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -57,15 +57,22 @@ class _Row(NamedTuple):
     signed_in: bool
 
 
-def collect(study: Study, returned: Iterable[ReturnedRow], handed_out: Collection[int] | None = None) -> Collected:
-    """Divide returned rows into responses and rejects. Raises StudyError for names that look alike.
+def collect(
+    study: Study,
+    returned: Iterable[ReturnedRow],
+    handed_out: Collection[int] | None = None,
+    whose: Mapping[int, str] | None = None,
+) -> Collected:
+    """Divide returned rows into responses and rejects. Raises StudyError for names that look alike, or a
+    name in ``whose`` under which the booklet did not come back.
 
     What a judge answered in the app counts before what a file says under the judge's name. Otherwise, if a judge
     answered a task twice, the later response counts: the later ``submitted``, or the one read later where a time is
     missing. If a judge saw the same two summaries in two booklets, the earlier response counts, since the judges of an
     item must differ. A spreadsheet is one booklet: several booklets of one judge in it do not count. A booklet is for
-    one judge: files of another name do not count, nor do those of booklets that are not among ``handed_out`` (0..),
-    None if that is not known.
+    one judge: if it came back in files under several names, none of them counts, in whatever order they are read, but
+    the one that ``whose`` has for it (booklet, 0.. -> name). Nor do files of booklets that are not among ``handed_out``
+    (0..); if that is not known (None), of those that another judge has in the app.
     """
     rejects: dict[int, RejectedRow] = {}
     rows: list[_Row] = []
@@ -79,7 +86,7 @@ def collect(study: Study, returned: Iterable[ReturnedRow], handed_out: Collectio
         else:
             rows.append(_Row(number, where, replace(response, judge=response.judge.strip()), raw, file, signed_in))
     _check_names(rows)
-    rows = _one_judge_a_booklet(_one_booklet_a_sheet(rows, study, rejects), study, handed_out, rejects)
+    rows = _one_judge_a_booklet(_one_booklet_a_sheet(rows, study, rejects), study, handed_out, whose or {}, rejects)
     kept = _once_a_pair(_once_a_task(rows, rejects), study, rejects)
     order = {task.id: (task.booklet, task.position) for task in study.tasks}
     responses = sorted((row.response for row in kept), key=lambda response: (order[response.task], response.judge))
@@ -129,20 +136,40 @@ def _is_visible(letter: str) -> bool:
 
 
 def _one_judge_a_booklet(
-    rows: Sequence[_Row], study: Study, handed_out: Collection[int] | None, rejects: dict[int, RejectedRow]
+    rows: Sequence[_Row],
+    study: Study,
+    handed_out: Collection[int] | None,
+    whose: Mapping[int, str],
+    rejects: dict[int, RejectedRow],
 ) -> list[_Row]:
-    """Without files of a booklet that another judge returned before, or that nobody was given."""
-    owners: dict[int, _Row] = {}
-    kept = []
-    for row in rows:
-        judge, booklet = row.response.judge, study.by_id[row.response.task].booklet
-        reason = ""
+    """Without files of a booklet that came back under several names, or that nobody was given."""
+    in_files, in_app = defaultdict[int, set[str]](set), defaultdict[int, set[str]](set)
+    booklets = [study.by_id[row.response.task].booklet for row in rows]
+    for row, booklet in zip(rows, booklets, strict=True):
         if row.response.origin in FILES:
-            owner = owners.setdefault(booklet, row).response.judge
-            if owner != judge:
-                reason = f"{TWO_NAMES}: {judge!r} returned booklet {booklet + 1}, which is that of {owner!r}"
+            in_files[booklet].add(row.response.judge)
+        elif row.response.origin == "app":
+            in_app[booklet].add(row.response.judge)
+    for booklet, name in whose.items():
+        if in_files[booklet] and name not in in_files[booklet]:
+            names = ", ".join(sorted(in_files[booklet]))
+            raise StudyError(f"--whose {booklet + 1}={name}: that booklet came back under {names}; give one of these")
+    kept = []
+    for row, booklet in zip(rows, booklets, strict=True):
+        judge, reason, returned = row.response.judge, "", f"booklet {booklet + 1}"
+        if row.response.origin in FILES:
+            lent = in_app[booklet] if handed_out is None else set()
+            if whose.get(booklet, judge) != judge:
+                reason = f"{TWO_NAMES}: {judge!r} returned {returned}, which is that of {whose[booklet]!r} (--whose)"
+            elif booklet not in whose and len(in_files[booklet]) > 1:
+                names = " and ".join(repr(name) for name in sorted(in_files[booklet]))
+                reason = (
+                    f"{TWO_NAMES}: {returned} came back under {names}; say whose it is, as --whose {booklet + 1}=NAME"
+                )
+            elif lent and judge not in lent:
+                reason = f"{TWO_NAMES}: {judge!r} returned {returned}, which {min(lent)!r} has in the app"
             elif handed_out is not None and booklet not in handed_out:
-                reason = f"{NOT_HANDED_OUT}: {judge!r} returned booklet {booklet + 1}, which was never exported"
+                reason = f"{NOT_HANDED_OUT}: {judge!r} returned {returned}, which was never exported"
         if reason:
             rejects[row.number] = RejectedRow(row.where, reason, row.raw)
         else:

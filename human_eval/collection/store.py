@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -266,6 +267,23 @@ class ResponseStore:
                 )
             connection.executemany("INSERT OR REPLACE INTO handed_out VALUES (?, 1)", [(number,) for number in wanted])
             yield
+
+    def note_returned(self, responses: Iterable[Response]) -> None:
+        """Remember how many of ``responses``, which are all that were collected, came back in files, for `returned`."""
+        files = [row for row in responses if row.origin != "app"]
+        counts = Counter((self._study.by_id[row.task].booklet, row.judge) for row in files)
+        with self._database.writing() as connection:
+            connection.execute("DELETE FROM returned")
+            rows = [(booklet, judge, answered) for (booklet, judge), answered in counts.items()]
+            connection.executemany("INSERT INTO returned VALUES (?, ?, ?)", rows)
+
+    def returned(self) -> dict[int, list[tuple[str, int]]]:
+        """Booklet (0..) -> judges and numbers of answers that `collect` counted last of files."""
+        found: dict[int, list[tuple[str, int]]] = {}
+        with self._database.reading() as connection:
+            for booklet, judge, answered in connection.execute("SELECT * FROM returned ORDER BY 1, 2"):
+                found.setdefault(booklet, []).append((judge, answered))
+        return found
 
     def release(self, booklets: Iterable[int]) -> None:
         """Lend the open tasks of these booklets to the next judges, also if they are reserved or lent."""

@@ -43,7 +43,7 @@ def _in_short(analysis: Analysis, outcome: Outcome) -> tuple[str, str]:
     alpha, leaning = analysis.settings.alpha, outcome.leaning(analysis.settings.alpha)
     system = leaning or outcome.pair[1]
     other = next(name for name in outcome.pair if name != system)
-    share = f"{of_system(outcome, system)}, {interval(outcome, outcome.answer, system)}"
+    share = f"{of_system(outcome, system)}, {interval(outcome, outcome.shown, system)}"
     if names := outcome.decided_by:
         alone = names[0] if len(names) == 1 else f"any one of {', '.join(names)}"
         return "not reliably preferred is {}", f"{system} to {other} (not shown without {alone}; {share})"
@@ -73,6 +73,21 @@ def verdict(outcome: Outcome, alpha: float) -> str:
         shown = f"{'claimed' if leaning else 'detected'} between {first} and {second}"
         answer = f"no difference {shown} ({system} has {has}, {these})"
     return f"{outcome.criterion}: {answer}; {_alike(outcome, alpha, system)}"
+
+
+def otherwise(outcome: Outcome, alpha: float) -> str:
+    """What the tests say of an outcome with other judges than the study's. It is told beside the verdict, not claimed:
+    two chances of a claim would be wrong more often than one.
+    """
+    if math.isnan(outcome.half.share):
+        return verdict(outcome, alpha)
+    system = outcome.leaning(alpha) or outcome.pair[1]
+    test = f"{interval(outcome, outcome.these, system)}; {p_words(outcome.p_holm)} after Holm"
+    detected = (
+        "their test detects this, which is not claimed" if outcome.leaning(alpha) else "no difference is detected"
+    )
+    where = f"{outcome.criterion}, {' and '.join(outcome.pair)}"
+    return f"{where}: {system} would have {of_system(outcome, system)} ({test}); {detected}"
 
 
 def _alike(outcome: Outcome, alpha: float, system: str) -> str:
@@ -159,8 +174,7 @@ def material(analysis: Analysis) -> list[str]:
         *_units(analysis),
         "Two questions. These judges: would they prefer a system on other articles, too? Sign-flip test of items, "
         "two-sided. Judges like these: would others, too? Student's t with items and judges as random. A preference "
-        "is claimed where both tests detect it; of these judges alone if they are too few for the second, or as "
-        "planned.",
+        "is claimed where both tests detect it; of these judges alone only if a plan asks about them.",
         f"Holm's correction {family}, at {settings.alpha:g}.",
         "Intervals of verdicts are simultaneous within such a family and agree with the tests; others have 95% each.",
         f"Exclusion rule, {'of the plan' if planned else 'not of a plan'}: {settings.rules.in_words()}.",

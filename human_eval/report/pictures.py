@@ -9,7 +9,7 @@ from human_eval.formatting import counted, percentage
 from human_eval.planning.plan import StudyPlan
 from human_eval.planning.preregistration import needed
 from human_eval.statistics.analysis import Analysis
-from rlsum.pages.pictures.drawing import COLOURS, INKS, Mode, Picture, drawn, short_name
+from rlsum.pages.pictures.drawing import COLOURS, INKS, Mode, Picture, drawn, short_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,19 +22,23 @@ def preferences_picture(analysis: Analysis) -> Picture:
     """The share of the second system and its interval, one line for each criterion and pair."""
     outcomes = [outcome for outcome in analysis.outcomes if not math.isnan(outcome.half.share)][::-1]
     alpha, graded = analysis.settings.alpha, any(outcome.points for outcome in outcomes)
+    names, asked = short_names(analysis.votes.systems, 18), short_names(analysis.votes.criteria, 16)
 
     def draw(figure: Figure, mode: Mode) -> None:
         axes = figure.add_subplot()
         axes.axvline(50, color=INKS[mode], linewidth=0.8, linestyle="--")
         for y, outcome in enumerate(outcomes):
-            half, sides = outcome.half, [short_name(system, 18) for system in outcome.pair]
+            half, sides = outcome.half, [names[system] for system in outcome.pair]
             colour = COLOURS[6] if outcome.preferred(alpha) is None else COLOURS[0 if half.share > 0.5 else 1]
-            low, high = outcome.answer.low, outcome.answer.high
+            low, high = outcome.shown.low, outcome.shown.high
             if not math.isnan(low):
                 axes.plot([100 * low, 100 * high], [y, y], color=colour, linewidth=2.5)
             axes.plot(100 * half.share, y, "o", color=colour, markersize=7)
-            asked = short_name(outcome.criterion, 16)
-            for x, text, align in ((0, sides[0], "left"), (50, asked, "center"), (100, sides[1], "right")):
+            for x, text, align in (
+                (0, sides[0], "left"),
+                (50, asked[outcome.criterion], "center"),
+                (100, sides[1], "right"),
+            ):
                 weight = "bold" if x == 50 else "normal"
                 ground = {"facecolor": figure.get_facecolor(), "edgecolor": "none", "pad": 1}
                 axes.text(x, y + 0.32, text, ha=align, va="center", fontsize=8, fontweight=weight, bbox=ground)
@@ -63,10 +67,10 @@ def power_picture(plan: StudyPlan) -> Picture:
         f"correlation of {assumed.correlation:.2f} within items"
     )
     if plan.outlooks:
-        names = [short_name(outlook.scenario.name, 30) for outlook in plan.outlooks]
+        names = short_names((outlook.scenario.name for outlook in plan.outlooks), 30)
         curves = [
-            (f"{name}: {needed(outlook, design.power)}", outlook.curve)
-            for name, outlook in zip(names, plan.outlooks, strict=True)
+            (f"{names[outlook.scenario.name]}: {needed(outlook, design.power)}", outlook.curve)
+            for outlook in plan.outlooks
         ]
         caption = "Power to detect the preference of each scenario; the label gives the items that it needs"
 

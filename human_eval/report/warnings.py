@@ -9,8 +9,8 @@ from human_eval.design.blinding import naming_note
 from human_eval.formatting import counted
 from human_eval.report.adherence import deviations
 from human_eval.report.amounts import amount
-from human_eval.report.findings import CLEAR, between, percent, verdict
-from human_eval.statistics.analysis import Analysis, Outcome
+from human_eval.report.findings import CLEAR, between, otherwise, percent
+from human_eval.statistics.analysis import THESE, Analysis, Outcome
 from human_eval.statistics.audit import copies, on_the_left, own_shares
 from human_eval.statistics.metrics import Lead
 from human_eval.statistics.preference import Preference, least_p
@@ -19,6 +19,7 @@ from rlsum.pages.table import p_words
 
 HASTY = 5.0  # seconds in which nobody reads two summaries
 STRAIGHT = 8  # judgments from which the same answer to all is a sign of carelessness
+NO_CLAIM = "no preference is claimed, since these judges' own tastes cannot be told from it"
 EVEN = 0.005  # shift of a share by unbalanced sides that is too small to report
 
 
@@ -73,7 +74,7 @@ def _changed_by_exclusion(analysis: Analysis) -> Iterable[str]:
     alpha = analysis.settings.alpha
     for kept, everyone in zip(analysis.outcomes, analysis.everyone, strict=False):
         if _told(kept, alpha) != _told(everyone, alpha):
-            yield f"without exclusions: {verdict(everyone, alpha)}"
+            yield f"without exclusions: {otherwise(everyone, alpha)}"
 
 
 def _unchecked(analysis: Analysis) -> Iterable[str]:
@@ -87,7 +88,7 @@ def _unchecked(analysis: Analysis) -> Iterable[str]:
     nobody = {row.judge for row in analysis.kept.rows} == set(analysis.unchecked)
     same = "; no other judge is left" if nobody else "" if others else f"; without {them} the same is detected"
     yield f"{names} answered fewer than {counted(least, 'check')}, so the rule could not leave {them} out{same}"
-    yield from () if nobody else (f"without them: {verdict(without, alpha)}" for without in others)
+    yield from () if nobody else (f"without them: {otherwise(without, alpha)}" for without in others)
 
 
 def _told(outcome: Outcome, alpha: float) -> tuple[str | None, bool]:
@@ -127,13 +128,15 @@ def _too_few(analysis: Analysis) -> Iterable[str]:
 def _judges(analysis: Analysis) -> Iterable[str]:
     """Verdicts that hold for these judges only, and judges who contradict them."""
     alpha = analysis.settings.alpha
-    reasons = dict.fromkeys(row.random_judges.reason for row in analysis.outcomes if row.half.items)
-    yield from (f"the verdicts are about these judges, not about people in general: {why}" for why in reasons if why)
+    judged = [row for row in analysis.outcomes if row.half.items]
+    planned = any(row.about == THESE for row in judged)
+    claim = "the verdicts are about these judges alone, tastes of their own included" if planned else NO_CLAIM
+    yield from (f"{claim}: {why}" for why in dict.fromkeys(row.random_judges.reason for row in judged) if why)
     for outcome in analysis.outcomes:
         preferred = outcome.leaning(alpha)
         if preferred is None:
             continue
-        if outcome.alike.p_holm > alpha:
+        if not outcome.alike.p_holm <= alpha:  # also without a test
             yield (
                 f"{_name(outcome)}: these judges lean to {preferred}, which their own tastes may explain: that "
                 "others like them prefer it, too, is not shown"

@@ -5,9 +5,10 @@
 Prints a Markdown table, in % of simulated studies, at a nominal 5%: no system is better than another, but judges may
 have preferences of their own, which may cancel among the judges of a study, or one always prefers the first system. All
 criteria and pairs are one family, as without `--primary`. A preference that vanishes without one judge is told as such
-on the card and does not count. *These judges lean*: their test alone, of which a claim is made only with fewer than
-five judges. Marked errors, kinds of errors, the order of systems and strengths are claimed only of pairs in which a
-preference is. *Side or length*: a warning of either.
+on the card and does not count. *These judges lean*: their test alone, of which a claim is made only if a plan asks.
+*A strength*: the interval of a system in a ranking excludes 0. *Errors*, *a kind*: one system has more marked errors,
+or more of a kind. These three are claimed only of pairs in which a preference is. *Side or length*: a warning of
+either, or that length predicts choices better than a judge does.
 """
 
 from __future__ import annotations
@@ -15,22 +16,46 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from calibration.preference import print_table
-from human_eval.planning.simulation import FLIPS, claimed, layout_of, sign_flip_p
+from human_eval.answers import KINDS
+from human_eval.planning.simulation import FLIPS, claimed, holm_of_many, layout_of, sign_flip_p
 from human_eval.report.findings import CLEAR
-from human_eval.statistics.votes import Floats
+from human_eval.statistics.ranking import ranked
+from human_eval.statistics.votes import Floats, Vote
 from human_eval.study import ERRORS
 from rlsum.evaluation.rows import Ints
+from rlsum.evaluation.statistics import LEVEL
 
 ALPHA, EACH, BLOCK = 0.05, 3, 50  # level, judges of an item, studies with the same judges of each item
-SYSTEMS = {"pair": 2, "strength": 2, "likert-5": 3, "best-worst": 4, "ranking": 3, ERRORS: 2}
+BESIDE = "pair, and errors"
+SYSTEMS = {"pair": 2, "pair, three systems": 3, "strength": 2, "likert-5": 3, "best-worst": 4, "ranking": 3}
+SYSTEMS |= {ERRORS: 2, BESIDE: 2}
+SHARES = (0.4, 0.25, 0.2, 0.1, 0.05)  # of the kinds among marked errors
 CRITERIA = 3
-CROWDS = ("alike", "own preferences", "own, which cancel", "one dominant")
-CLAIMS = ("these judges lean", "a preference", "side or length", "a preference, side or length")
+CROWDS = ("alike", "own preferences", "own, which cancel", "one dominant", "own, one dominant")
+CLAIMS = (
+    "these judges lean",
+    "a preference",
+    "a strength",
+    "errors",
+    "a kind",
+    "side or length",
+    "a preference, side or length",
+)
+
+
+class Drawn(NamedTuple):
+    """Votes (comparisons, studies, items, judges of each), pairs of the first criterion first; marked errors per 100
+    words (kinds, studies, items, judges of each), the second system's minus the first's, or None.
+    """
+
+    votes: Floats
+    errors: Floats | None
 
 
 def main() -> None:
@@ -48,72 +73,123 @@ def rows(options: argparse.Namespace) -> Iterator[list[str]]:
     for kind, judges, crowd in product(options.kinds, options.judges, CROWDS):
         generator, counts = np.random.default_rng(options.seed), np.zeros(len(CLAIMS))
         for _ in range(options.studies // BLOCK):
-            chosen = [generator.choice(judges, EACH, replace=False) for _ in range(options.items)]
-            counts += claims(kind, np.array(chosen), judges, crowd, generator).sum(1)
-        yield [
-            kind,
-            str(judges),
-            crowd,
-            *(f"{100 * count / (options.studies // BLOCK * BLOCK):.1f}" for count in counts),
-        ]
+            counts += claims(kind, assigned_to(judges, options.items, generator), judges, crowd, generator).sum(1)
+        yield [kind, f"{judges}", crowd, *percents(counts, options.studies // BLOCK * BLOCK)]
+
+
+def percents(counts: Floats, studies: int) -> list[str]:
+    return [f"{100 * count / studies:.1f}" for count in counts]
+
+
+def assigned_to(judges: int, items: int, generator: Generator) -> Ints:
+    """`EACH` of so many judges for each item (items, `EACH`)."""
+    return np.array([generator.choice(judges, EACH, replace=False) for _ in range(items)])
 
 
 def claims(kind: str, assigned: Ints, judges: int, crowd: str, generator: Generator) -> np.ndarray:
     """Which of the `CLAIMS` the card of each study carries (claims, studies)."""
-    votes = drawn(kind, assigned, judges, crowd, generator)
-    alike = not layout_of(assigned).refused
-    found = claimed(votes, assigned, alike=alike, alpha=ALPHA, generator=generator)
-    effects = np.stack([chosen(votes, generator), chosen(votes, generator, per_text=True)])
-    side = effects.min((0, 1)) * effects[:, :, 0].size <= CLEAR  # Holm's first step, over both and all criteria
-    preferred = found.preferred.any(0)
-    return np.stack([found.leaning.any(0), preferred, side, side | preferred])
+    votes, errors = drawn(kind, assigned, judges, crowd, generator)
+    layout = layout_of(assigned)
+    found = claimed(votes, assigned, alike=not layout.refused, alpha=ALPHA, generator=generator)
+    side, preferred = warned(votes, assigned, generator), found.preferred.any(0)
+    more, kinds = np.zeros((2, BLOCK), dtype=bool)
+    if errors is not None and not layout.refused:
+        p = np.stack([layout.p_values(rates.reshape(BLOCK, -1)) for rates in (errors.sum(0), *errors)])
+        more = found.preferred[-1] & (p[0] <= ALPHA)
+        kinds = more & (holm_of_many(p[1:]) <= ALPHA).any(0)
+    strong = np.zeros(BLOCK, dtype=bool)
+    for study in np.flatnonzero(preferred) if SYSTEMS[kind] > 2 else ():
+        strong[study] = strengths(kind, votes[:, study], found.preferred[:, study], assigned)
+    return np.stack([found.leaning.any(0), preferred, strong, more, kinds, side, side | preferred])
 
 
-def drawn(kind: str, assigned: Ints, judges: int, crowd: str, generator: Generator) -> Floats:
-    """Votes (comparisons, studies, items, judges of each), pairs of the first criterion first."""
+def strengths(kind: str, votes: Floats, preferred: np.ndarray, assigned: Ints) -> bool:
+    """Whether the interval of any system excludes 0 on any criterion, of ``votes`` (comparisons, items, judges)."""
+    systems = tuple("abcd"[: SYSTEMS[kind]])
+    pairs = list(combinations(systems, 2))
+    points, excludes = KINDS[kind].points if kind in KINDS else 0.0, False
+    for criterion in range(len(votes) // len(pairs)):
+        rows, better = [], []
+        for place, pair in enumerate(pairs, criterion * len(pairs)):
+            for item, judge in np.ndindex(assigned.shape):
+                of, who = f"{item}", f"{assigned[item, judge]}"
+                rows.append(Vote("asked", pair, of, of, who, of, votes[place, item, judge], 0))
+            if preferred[place]:
+                better.append(pair[::-1] if votes[place].mean() > 0 else pair)
+        ranking = ranked(rows, systems, points, better=better, level=1 - (1 - LEVEL) / CRITERIA)
+        excludes |= any(row.low > 0 or row.high < 0 for row in ranking.systems)
+    return excludes
+
+
+def drawn(kind: str, assigned: Ints, judges: int, crowd: str, generator: Generator) -> Drawn:
+    """Answers of the kind about equal systems."""
     systems, criteria = SYSTEMS[kind], 1 if kind == ERRORS else CRITERIA
     own = generator.normal(0, 0.4 if crowd.startswith("own") else 0, (BLOCK, judges, systems))
     if crowd == "own, which cancel":
         own -= own[:, assigned].mean((1, 2))[:, None]
-    if crowd == "one dominant":
+    if crowd.endswith("one dominant"):
         own[:, 0, 0] = 10
     shape = (BLOCK, *assigned.shape, systems)
     shared = own[:, assigned] + generator.normal(0, 0.5, (BLOCK, len(assigned), 1, systems))
     shared = shared + generator.normal(0, 0.5, shape)
     votes = []
-    for _ in range(criteria):
-        scores = scored(kind, shared + generator.normal(size=shape), generator)
+    for _ in range(0 if kind == ERRORS else criteria):
+        scores = scored(kind, shared + generator.normal(size=shape))
         gaps = (scores[..., second] - scores[..., first] for first, second in combinations(range(systems), 2))
         votes += [voted(kind, gap) for gap in gaps]
-    return np.stack(votes)
+    if kind not in (ERRORS, BESIDE):
+        return Drawn(np.stack(votes), None)
+    worth = np.clip(shared + generator.normal(size=shape), -3, 3)
+    marks = generator.poisson(np.multiply.outer(SHARES, np.exp(0.5 - 0.7 * worth)))
+    rates = 100 * marks / generator.integers(40, 80, (BLOCK, len(assigned), 1, systems))
+    fewer = np.sign(marks.sum(0) @ (1, -1)).astype(float)
+    return Drawn(np.stack([*votes, fewer]), rates @ (-1, 1))
 
 
-def scored(kind: str, worth: Floats, generator: Generator) -> Floats:
+def scored(kind: str, worth: Floats) -> Floats:
     """What texts (..., systems) get that are worth so much to a judge."""
     if kind == "likert-5":
         return np.clip(np.round(3 + worth), 1, 5)
     if kind == "best-worst":
         places = np.arange(worth.shape[-1])
         return (places == worth.argmax(-1)[..., None]) * 1.0 - (places == worth.argmin(-1)[..., None])
-    if kind == ERRORS:
-        return np.asarray(-generator.poisson(np.exp(0.5 - 0.7 * np.clip(worth, -3, 3))), dtype=np.float64)
     return worth
 
 
 def voted(kind: str, gap: Floats) -> Floats:
     """Votes in [-1, 1] of judges to whom the second text is worth so much more."""
-    if kind in ("pair", "strength"):
-        return np.sign(gap) * (abs(gap) >= 0.4) * (1.0 if kind == "pair" else np.where(abs(gap) < 1.5, 0.5, 1.0))
+    if kind.startswith("pair") or kind == "strength":
+        return np.sign(gap) * (abs(gap) >= 0.4) * (np.where(abs(gap) < 1.5, 0.5, 1.0) if kind == "strength" else 1.0)
     return gap / {"likert-5": 4, "best-worst": 2}[kind] if kind in ("likert-5", "best-worst") else np.sign(gap)
 
 
-def chosen(votes: Floats, generator: Generator, per_text: bool = False) -> Floats:
-    """P (criteria, studies) of the votes for one side, which is drawn for each vote, or ``per_text`` of each pair."""
-    comparisons, studies, items, judges = votes.shape
-    sides = generator.choice((-1, 1), (comparisons, studies, items, 1 if per_text else judges))
-    criteria = CRITERIA if comparisons % CRITERIA == 0 else 1
-    means = (votes * sides).mean(3).reshape(criteria, -1, studies, items).mean(1)
-    return np.stack([sign_flip_p(rows, FLIPS, generator) for rows in means])
+def warned(votes: Floats, assigned: Ints, generator: Generator) -> np.ndarray:
+    """Whether a warning of sides, length, or length as a predictor is given (studies,): Holm over all and criteria."""
+    criteria = CRITERIA if len(votes) % CRITERIA == 0 else 1 if len(votes) == 1 else CRITERIA + 1
+    lefts = generator.choice((-1, 1), votes.shape)
+    longer = generator.choice((-1, 1), (*votes.shape[:3], 1))
+    leads = ahead(votes, longer)
+    signs = np.sign(votes)
+    means = [(signs * lefts).mean(3), (signs * longer).mean(3), leads]
+    p = np.concatenate(
+        [[sign_flip_p(rows, FLIPS, generator) for rows in by_criterion(given, criteria)] for given in means]
+    )
+    told = holm_of_many(p) <= CLEAR
+    told[-criteria:] &= by_criterion(leads, criteria).mean(2) > 0
+    return told.any(0)
+
+
+def by_criterion(means: Floats, criteria: int) -> Floats:
+    """The mean over the pairs of each criterion (criteria, studies, items)."""
+    return np.asarray(means.reshape(criteria, -1, *means.shape[1:]).mean(1))
+
+
+def ahead(votes: Floats, longer: Floats) -> Floats:
+    """How much more often length than a judge chooses as the others do (comparisons, studies, items), as
+    `human_eval.statistics.metrics.length_lead` has it.
+    """
+    others = np.sign(votes.sum(3, keepdims=True) - votes)
+    return np.asarray((others * (longer - np.sign(votes)) / 2).mean(3))
 
 
 if __name__ == "__main__":

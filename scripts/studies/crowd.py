@@ -138,7 +138,9 @@ def main() -> None:
     shown = unescape(owner.ask("GET", "/admin")[2])
     server.stop()
     returned = returns(folder, study)
-    rlsum("collect", folder / "study", folder / "study" / "judging.sqlite", *returned, "-o", folder / "judgments.jsonl")
+    collected = ("collect", folder / "study", folder / "study" / "judging.sqlite", *returned, "-o")
+    rlsum(*collected, folder / "undecided.jsonl")
+    rlsum(*collected, folder / "judgments.jsonl", "--whose", f"{len(study.booklets) - 1}=emil")
     rlsum("analyse", folder / "study", folder / "judgments.jsonl", "-o", folder / "verdict")
     report(folder, study, people, table, shown)
 
@@ -212,6 +214,8 @@ def report(folder: Path, study: Study, people: list[Person], table: list[dict[st
     faults += [f"{p.pid} was not refused" for p in people if p.kind == "capitals" and p.end != "No access"]
     faults += [f"{name} counts" for name in ("emma", "fritz") if any(row["judge"] == name for row in pairs)]
     faults += [f"{name} does not count" for name in ("dora", "emil") if all(row["judge"] != name for row in pairs)]
+    undecided = {json.loads(line)["judge"] for line in (folder / "undecided.jsonl").read_text().splitlines()}
+    faults += [f"{name} counts before the owner says so" for name in undecided & {"emil", "emma"}]
     warned = "\n".join(results["warnings"])
     faults += [f"{name} is not named on the card" for name in ("emma", "fritz") if name not in warned]
     if faults:

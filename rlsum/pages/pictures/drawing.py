@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -61,15 +61,32 @@ def drawn(name: str, title: str, description: str, size: tuple[float, float], dr
     return Picture(name, title, description, round(96 * size[0]), light, dark, note, vector)
 
 
-def short_name(name: str, longest: int = LONGEST) -> str:
+def short_names(names: Iterable[str], longest: int = LONGEST) -> dict[str, str]:
+    """Name -> `short_name`, with so much of the ends as tells all names apart, else with numbers."""
+    names = list(dict.fromkeys(names))
+    for tail in (0, longest // 3, longest // 2, longest - 2):
+        short = {name: short_name(name, longest, tail) for name in names}
+        if len({_visible(text) for text in short.values()}) == len(names):
+            return short
+    places = [f" {place}" for place in range(1, len(names) + 1)]
+    return {name: short_name(name, longest - len(place)) + place for name, place in zip(names, places, strict=True)}
+
+
+def _visible(text: str) -> str:
+    return "".join(letter for letter in text if letter.isprintable())
+
+
+def short_name(name: str, longest: int = LONGEST, tail: int = 0) -> str:
     """A user's name for something, fit for a picture: on one line, not too long, no formula and not hidden.
 
+    A long name is cut before its last ``tail`` letters.
     Dollars begin formulas and are escaped. An initial underscore hides a name from legends: an invisible space precedes
     it.
     """
     text = " ".join(name.split())
-    short = text if len(text) <= longest else f"{text[: longest - 1]}…"
-    return (INVISIBLE if short.startswith("_") else "") + short.replace("$", r"\$")
+    if len(text) > longest:
+        text = f"{text[: longest - 1 - tail]}…{text[len(text) - tail :]}"
+    return (INVISIBLE if text.startswith("_") else "") + text.replace("$", r"\$")
 
 
 def _image(

@@ -96,7 +96,7 @@ def test_a_study_in_which_nothing_can_be_significant_is_said_before_the_judging(
     out = " ".join(rlsum("human-eval", "build", *files[:2], "--items", "6", "-o", tmp_path / "study")[1].split())
     assert "6 articles: no difference can be significant at 0.05 after Holm's correction over 4 tests" in out
     assert "give 8 articles or more, or fewer criteria" in out
-    assert "the verdict will be about these judges alone" in out
+    assert "no preference will be claimed, but of these judges alone if a plan asks about them" in out
 
 
 def test_a_summary_that_names_a_system_is_pointed_out(rlsum, tmp_path):
@@ -187,11 +187,29 @@ def test_a_booklet_goes_to_the_app_or_into_an_export(rlsum, refused, ran, study,
     assert not (tmp_path / "forms").exists()
     said = ran("human-eval", "booklets", study, "--release", "2,4")
     assert re.findall(r"\((exported|free)\)", said) == ["exported", "free"] * 2
-    assert "see `collect`" in said  # the app does not know what came back in files
     again = ("--to", "offline", "--booklets", "1,4", "-o", tmp_path / "forms")
     assert "booklet 1: is exported already" in refused("human-eval", "export", study, *again)
     for wrong in ("0", "5", "x", "2-1"):
         assert rlsum("human-eval", "booklets", study, "--reserve", wrong)[0] == 2
+
+
+def test_booklets_count_what_came_back_in_files(rlsum, ran, study, tmp_path):
+    ran("human-eval", "export", study, "--to", "csv", "--booklets", "1-2", "-o", tmp_path / "sheets")
+    size = len(read_study(study).booklets[0])
+    told = [f"1 (exported) 0 of {size}", f"2 (exported) 0 of {size}", f"3 (free) 0 of {size}"]
+    for number, name in ((0, "ann"), (0, "bo"), (1, "cy")):
+        (tmp_path / f"{name}.json").write_text(json.dumps(answered(study, number, name)))
+        out = ("-o", tmp_path / "judgments.jsonl", "--overwrite")
+        rlsum("human-eval", "collect", study, *sorted(tmp_path.glob("*.json")), *out)
+        told[number] = f"{number + 1} {name} (returned) {size} of {size}"
+        if name == "bo":
+            told[0] = f"1 ann (returned) {size} of {size}"  # the last collection that wrote anything
+    said = ran("human-eval", "collect", study, *sorted(tmp_path.glob("*.json")), "--whose", "1=bo", *out)
+    assert "Warning: not counted: a booklet under two names: 'ann' returned booklet 1" in " ".join(said.split())
+    told[0] = f"1 bo (returned) {size} of {size}"
+    shown = ran("human-eval", "booklets", study)
+    assert [" ".join(re.sub("│", " ", line).split()) for line in shown.splitlines() if "│" in line][:3] == told
+    assert rlsum("human-eval", "collect", study, *tmp_path.glob("*.json"), "--whose", "1", *out)[0] == 2
 
 
 def test_judges_are_listed_banned_and_admitted(rlsum, study, tmp_path):

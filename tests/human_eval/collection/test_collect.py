@@ -1,6 +1,8 @@
 import math
+import tempfile
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -76,15 +78,32 @@ def test_what_a_judge_answered_in_the_app_counts_before_a_file_of_that_name(time
             assert "app counts" in found.rejects[0].reason
 
 
-def test_a_booklet_under_two_names_counts_once_and_the_card_says_so(tmp_path):
+@given(st.permutations(range(3)), st.sampled_from([None, "ann", "cy"]))
+def test_a_booklet_under_several_names_counts_as_its_owner_says_in_any_order_and_the_card_says_so(order, owner):
     """Ten booklets of coin tosses, one copied seven times, were "alpha is preferred, p = .022"."""
-    copies = [judged(task.id, f"judge {number}") for number in range(7) for task in BLIND.booklets[0]]
-    found = collect(BLIND, returned(*copies))
-    assert {(row.task, row.judge) for row in found.responses} == {(task.id, "judge 0") for task in BLIND.booklets[0]}
-    write_rejects(tmp_path / "r.jsonl", found.rejects)
-    told = suspicions(tmp_path / "r.jsonl")
-    assert len(told) == 6
-    assert "'judge 3' returned booklet 1, which is that of 'judge 0'" in told[2]
+    files = [[judged(task.id, name) for task in BLIND.booklets[0]] for name in ("ann", "bo", "cy")]
+    whose = {0: owner} if owner else {}
+    found = collect(BLIND, returned(*(row for number in order for row in files[number])), whose=whose)
+    tasks = {task.id for task in BLIND.booklets[0]}
+    assert {(row.task, row.judge) for row in found.responses} == ({(task, owner) for task in tasks} if owner else set())
+    earlier = collect(BLIND, returned(*files[order[0]])).responses
+    later = collect(BLIND, returned(*earlier, *files[order[1]], *files[order[2]]), whose=whose)
+    assert later.responses == found.responses
+    with tempfile.TemporaryDirectory() as folder:
+        write_rejects(Path(folder) / "r.jsonl", found.rejects)
+        told = suspicions(Path(folder) / "r.jsonl")
+    assert len(told) == (2 if owner else 1)
+    assert f"'bo' returned booklet 1, which is that of '{owner}'" in "".join(told) or not owner
+    assert "booklet 1 came back under 'ann' and 'bo' and 'cy'" in told[0] or owner
+
+
+def test_who_owns_a_booklet_is_one_of_its_names_and_in_the_app_whoever_answered_it_there():
+    copies = [judged(task.id, name) for name in ("ann", "bo") for task in BLIND.booklets[0]]
+    with pytest.raises(StudyError, match="--whose 1=zoe: that booklet came back under ann, bo; give one of these"):
+        collect(BLIND, returned(*copies), whose={0: "zoe"})
+    app = replace(judged(judge="cy"), origin="app")
+    assert collect(BLIND, returned(app, *copies[-1:])).responses == (app,)
+    assert len(collect(BLIND, returned(app, *copies[-1:]), {0}).responses) == 2  # the rest of the booklet was exported
     turk = [replace(row, origin="mturk") for row in copies]  # every assignment is another worker's
     assert len(collect(BLIND, returned(*turk)).responses) == len(copies)
 

@@ -16,7 +16,7 @@ from rlsum.evaluation.statistics import holm
 FAST = AnalysisSettings(resamples=300)
 
 
-def simulated(preference, *, items=60, judges=3, seed=0, **options):
+def simulated(preference, *, items=60, judges=5, seed=0, **options):
     counts = draw_votes(Assumptions(preference, 0.2, 0.3), items, judges, 1, np.random.default_rng(seed))[0]
     values = np.array([np.repeat([-1, 0, 1], row.astype(int)) for row in counts], dtype=float)
     return votes_of(np.random.default_rng(seed).permuted(values, axis=1), **options)
@@ -24,13 +24,13 @@ def simulated(preference, *, items=60, judges=3, seed=0, **options):
 
 @pytest.fixture(scope="module")
 def votes():
-    """b is preferred overall, nothing is to be found in focus, and judge3 clicks at random."""
+    """b is preferred overall, nothing is to be found in focus, and judge5 clicks at random."""
     rows = [*simulated(0.8), *simulated(0.5, seed=1, criterion="focus")]
     rng = random.Random(0)
     clicks = [[rng.choice([-1, 1])] for _ in range(60)]
     for criterion in ("overall", "focus"):
-        rows += [replace(row, judge="judge3", task=f"c{row.task}") for row in votes_of(clicks, criterion=criterion)]
-    checks = [CheckResult("judge3", f"check{n}", "identical", True) for n in range(3)]
+        rows += [replace(row, judge="judge5", task=f"c{row.task}") for row in votes_of(clicks, criterion=criterion)]
+    checks = [CheckResult("judge5", f"check{n}", "identical", True) for n in range(3)]
     return study_of(rows, checks=checks)
 
 
@@ -38,8 +38,8 @@ def test_what_was_planted_is_found_and_what_was_not_is_not(votes):
     found = analyse(votes, FAST)
     preferred = {each.criterion: each.preferred() for each in found.outcomes}
     assert preferred == {"overall": "b", "focus": None}
-    assert [each.judge for each in found.excluded] == ["judge3"]
-    assert {row.judge for row in found.kept.rows} == {"judge0", "judge1", "judge2"}
+    assert [each.judge for each in found.excluded] == ["judge5"]
+    assert {row.judge for row in found.kept.rows} == {f"judge{n}" for n in range(5)}
     with_all = {each.criterion: each for each in found.everyone}
     assert with_all["overall"].half.share < found.outcomes[0].half.share  # noise draws it to one half
     assert analyse(votes, replace(FAST, rules=replace(FAST.rules, max_failed=1))).everyone == ()
@@ -98,7 +98,10 @@ def test_judges_with_few_checks_are_named_with_the_verdict_without_them():
     assert found.unchecked == ("judge0",)
     told = warnings(found)
     assert "judge0 answered fewer than 2 checks, so the rule could not leave this judge out" in told
-    assert any(line.startswith("without them: overall: no difference detected") for line in told)
+    assert any(
+        line.startswith("without them: overall, a and b: ") and line.endswith("; no difference is detected")
+        for line in told
+    )
     assert analyse(study_of(votes_of(tosses)), FAST).unchecked == ()  # a study without checks
 
 
@@ -107,7 +110,10 @@ def test_a_verdict_that_judges_with_few_checks_hide_is_told_and_so_is_the_same_v
     hidden = np.where(np.arange(5) < 2, -1, 1) * np.ones((20, 1))
     hidden[:10, 4] = -1
     told = warnings(analyse(study_of(votes_of(hidden), checks=checks), FAST))
-    assert any(line.startswith("without them: overall: b is preferred to a") for line in told)
+    assert any(
+        line.startswith("without them: overall, a and b: b would have 83.3% (") and "is not claimed" in line
+        for line in told
+    )
     tosses = votes_of(np.random.default_rng(0).choice([-1, 1], (30, 5)))
     few = "answered fewer than 2 checks, so the rule could not leave them out; "
     assert f"judge0, judge1 {few}without them the same is detected" in warnings(
@@ -127,7 +133,7 @@ def test_a_verdict_is_told_from_the_side_of_the_winner():
 def test_warnings_of_small_studies_and_of_the_naive_test():
     few = warnings(analyse(study_of(votes_of(np.ones((4, 2)))), FAST))
     assert any("4 items and 1 test: no result of these judges could have been significant" in each for each in few)
-    assert any("about these judges, not about people in general: 2 judges" in each for each in few)
+    assert any(each.startswith("no preference is claimed, since") and ": 2 judges: no test" in each for each in few)
     # eight items of which six are unanimous: 18 to 6 votes, but 6 to 2 items
     split = np.array([[1, 1, 1]] * 6 + [[-1, -1, -1]] * 2)
     warned = warnings(analyse(study_of(votes_of(split)), FAST))
@@ -141,7 +147,8 @@ def test_too_few_items_for_as_many_tests_are_pointed_out():
     found = analyse(study, FAST)
     assert all(outcome.preferred() is None for outcome in found.outcomes)
     assert any(told in each for each in warnings(found))
-    apart = analyse(study, replace(FAST, primary="a"))  # alone, seven items are enough
+    alone = Planned(7, 2, 1, 2, THESE)
+    apart = analyse(study, replace(FAST, primary="a", planned=alone))  # of one criterion, seven items are enough
     assert apart.outcomes[0].preferred() == "b"
     assert not any("could have been significant" in each for each in warnings(apart))  # nor are three too many
 
@@ -151,15 +158,24 @@ def leaning(own, *, items=60, seed=0):
     return votes_of(np.where(np.random.default_rng(seed).random((items, len(own))) < own, 1, -1))
 
 
-def test_a_verdict_of_three_judges_is_not_one_of_people():
-    found = analyse(study_of(leaning([0.85, 0.85, 0.45], items=200)), FAST)
+def test_what_three_judges_prefer_is_claimed_only_of_them_and_only_as_planned():
+    """Three judges with tastes of their own, and equal systems, made a claim in up to 26% of studies."""
+    votes = study_of(leaning([0.85, 0.85, 0.45], items=200))
+    found = analyse(votes, FAST)
     (outcome,) = found.outcomes
-    assert outcome.preferred() == "b"
-    assert outcome.preferred_by_others() is None
+    assert (outcome.leaning(), outcome.preferred(), outcome.preferred_by_others()) == ("b", None, None)
     assert np.isnan(outcome.random_judges.p)
+    assert outcome.shown == outcome.these
+    assert headline(found).startswith(
+        "No preference beyond what 3 judges may have of their own is shown for b or a (b "
+    )
     warned = " ".join(warnings(found))
-    assert "not about people in general: 3 judges" in warned
+    assert "no preference is claimed, since these judges' own tastes cannot be told from it: 3 judges" in warned
     assert "1 of 3 judges chose the other: judge2 (" in warned
+    asked = analyse(votes, replace(FAST, planned=Planned(200, 3, 1, 3, THESE)))
+    assert asked.outcomes[0].preferred() == "b"
+    assert headline(asked).startswith("These judges prefer b to a (70.0%, ")
+    assert any("about these judges alone, tastes of their own included: 3 judges" in line for line in warnings(asked))
 
 
 def test_judges_who_differ_much_decide_for_themselves_alone():
@@ -231,11 +247,9 @@ def test_three_systems_are_ranked():
     found = analyse(study_of(rows), FAST)
     assert [row.system for row in found.rankings["overall"].systems] == ["c", "b", "a"]
     assert "overall: from strongest to weakest: c, b, a" in findings(found)
-    assert headline(found).startswith("These judges prefer b to a (")
-    assert headline(found).endswith(
-        "), and whether others would is not shown. Shares of the answers of 3 judges on 60 articles."
-    )
-    undetected = [replace(row, these=replace(row.these, p_holm=1.0)) for row in found.outcomes]
+    assert headline(found).startswith("These judges, and judges like them, prefer b to a (")
+    assert headline(found).endswith("). Shares of the answers of 5 judges on 60 articles.")
+    undetected = [replace(row, alike=replace(row.alike, p_holm=1.0)) for row in found.outcomes]
     assert "overall: no order of the systems is shown" in findings(replace(found, outcomes=tuple(undetected)))
     partly = replace(found, outcomes=(*found.outcomes[:2], undetected[2]))
     assert "overall: no complete order of the systems is shown; detected: b over a, c over a" in findings(partly)

@@ -2,10 +2,12 @@ import logging
 import warnings
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.pictures import fonts
-from rlsum.pages.pictures.drawing import drawn, short_name
+from rlsum.pages.pictures.drawing import drawn, short_name, short_names
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -79,6 +81,22 @@ def test_a_name_fits_a_picture():
     assert short_name("two\nlines  $x$") == r"two lines \$x\$"
     assert short_name("x" * 50) == "x" * 39 + "…"
     assert short_name("x" * 50, 10) == "x" * 9 + "…"
+
+
+@given(st.sets(st.text(max_size=60), max_size=12), st.sampled_from([16, 18, 30, 40]))
+@example({f"pointer-generator-{name}-of-a-run-of-a-day" for name in "ab"}, 18)
+@example({"a b", "a  b", "a b 1", "a\u200b b"}, 16)
+def test_names_in_one_picture_stay_distinct_and_short(names, longest):
+    short = short_names(sorted(names), longest)
+    shown = {"".join(letter for letter in text if letter.isprintable()) for text in short.values()}
+    assert len(shown) == len(names) == len(short)
+    assert all(len(text.replace(r"\$", "$")) <= longest + 1 for text in short.values())  # 1: an invisible space
+
+
+def test_names_that_begin_alike_are_cut_before_what_differs():
+    names = ["pointer-generator-coverage-rouge", "pointer-generator-coverage-sms"]
+    assert list(short_names(names, 18).values()) == ["pointer-gen…-rouge", "pointer-gen…ge-sms"]
+    assert short_names(["plain", names[0]], 18) == {"plain": "plain", names[0]: "pointer-generator…"}
 
 
 def test_a_name_that_begins_with_an_underscore_stands_in_the_legend():
