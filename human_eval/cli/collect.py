@@ -95,7 +95,7 @@ def collect(
 
 def _owners(whose: list[str], study: Study) -> dict[int, str]:
     """Booklet (0..) -> the judge whose it is. Raises UserError."""
-    owners = {}
+    owners: dict[int, str] = {}
     for text in whose:
         number, _, judge = text.partition("=")
         if not judge.strip():

@@ -109,7 +109,7 @@ def plan(
 
     rlsum human-eval plan -o plan --answers ranking --texts 4 --pairs 6
 
-    rlsum human-eval plan -o plan --items 64 --attrition 0.15 --excluded 0.1 --minutes 3 --pay 12 --fee 0.33
+    rlsum human-eval plan -o plan --items 64 --attrition 0.15 --excluded 0.1 --pay 12 --fee 0.33
     """
     from human_eval.planning.plan import PlannedDesign, write_plan
     from human_eval.planning.plan import plan as make

@@ -163,9 +163,8 @@ def _one_judge_a_booklet(
                 reason = f"{TWO_NAMES}: {judge!r} returned {returned}, which is that of {whose[booklet]!r} (--whose)"
             elif booklet not in whose and len(in_files[booklet]) > 1:
                 names = " and ".join(repr(name) for name in sorted(in_files[booklet]))
-                reason = (
-                    f"{TWO_NAMES}: {returned} came back under {names}; say whose it is, as --whose {booklet + 1}=NAME"
-                )
+                ask = f"say whose it is with `collect --whose {booklet + 1}=NAME`"
+                reason = f"{TWO_NAMES}: {returned} came back under {names}; {ask}"
             elif lent and judge not in lent:
                 reason = f"{TWO_NAMES}: {judge!r} returned {returned}, which {min(lent)!r} has in the app"
             elif handed_out is not None and booklet not in handed_out:

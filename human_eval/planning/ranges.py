@@ -23,7 +23,7 @@ RANGES: Mapping[str, tuple[Callable[[float], bool], str]] = {
     "booklet": (lambda value: value >= 1, "1 or more"),
     "attrition": _SHARE,
     "excluded": _SHARE,
-    "minutes": (lambda value: 0 < value < math.inf, "a number above 0, such as 3 for a news article"),
+    "minutes": (lambda value: 0 < value < math.inf, "a number above 0, such as 4 for a news article"),
     "checks": (lambda value: value >= 0, "a whole number, 0 or more"),
     "pay": (lambda value: 0 < value < math.inf, "an amount above 0 for an hour; leave it out for no money"),
     "fee": (lambda value: 0 <= value < math.inf, "a share of the pay, 0 or more, such as 0.33 for 33%"),

@@ -49,6 +49,9 @@ def _in_short(analysis: Analysis, outcome: Outcome) -> tuple[str, str]:
         return "not reliably preferred is {}", f"{system} to {other} (not shown without {alone}; {share})"
     if not outcome.preferred(alpha):
         judges = counted(outcome.random_judges.judges, "judge")
+        if math.isnan(outcome.answer.p_holm):
+            claim = f"{judges} on {counted(outcome.half.items, 'article')} cannot show a preference for {{}}"
+            return claim, f"{system} or {other} ({system} {share})"
         taste = f" beyond what {judges} may have of their own" if leaning else ""
         return f"no preference{taste} is shown for {{}}", f"{system} or {other} ({system} {share})"
     if outcome.preferred_by_others(alpha):
@@ -83,9 +86,8 @@ def otherwise(outcome: Outcome, alpha: float) -> str:
         return verdict(outcome, alpha)
     system = outcome.leaning(alpha) or outcome.pair[1]
     test = f"{interval(outcome, outcome.these, system)}; {p_words(outcome.p_holm)} after Holm"
-    detected = (
-        "their test detects this, which is not claimed" if outcome.leaning(alpha) else "no difference is detected"
-    )
+    detected = "of other judges nothing is shown" if outcome.leaning(alpha) else "no difference is detected"
+    detected = "the tests detect this, which is not claimed" if outcome.preferred(alpha) else detected
     where = f"{outcome.criterion}, {' and '.join(outcome.pair)}"
     return f"{where}: {system} would have {of_system(outcome, system)} ({test}); {detected}"
 

@@ -51,8 +51,8 @@ def preferences_picture(analysis: Analysis) -> Picture:
         "preferences",
         "Preferences",
         "Share of the system on the right among these judges. The interval is simultaneous, and of judges like these, "
-        "or of these alone if they are too few. Blue: the right one is preferred; orange: the left one; grey: no "
-        "difference detected.",
+        "or of these alone if they are too few. Blue: the right one is preferred; orange: the left one; grey: "
+        "neither is claimed to be.",
         (3.8, 0.9 + 0.55 * max(1, len(outcomes))),
         draw,
     )

@@ -36,7 +36,8 @@ def verdict_table(analysis: Analysis) -> Table:
         half, random = outcome.half, outcome.random_judges
         share = number(half.share, outcome.points) if half.items else UNDEFINED
         preferred = outcome.preferred(alpha)
-        claim = Cell(preferred or "no difference detected", mark=preferred is not None) if half.items else UNDEFINED
+        none = "none claimed" if outcome.leaning(alpha) else "no difference detected"
+        claim = Cell(preferred or none, mark=preferred is not None) if half.items else UNDEFINED
         these = _tested(outcome.these, half.p, outcome.points)
         alike = _tested(outcome.alike, random.p, outcome.points)
         counts = f"{half.items:,} / {random.judges:,}", f"{half.first:,} / {half.tied:,} / {half.second:,}"

@@ -176,7 +176,7 @@ def warned(votes: Floats, assigned: Ints, generator: Generator) -> np.ndarray:
     )
     told = holm_of_many(p) <= CLEAR
     told[-criteria:] &= by_criterion(leads, criteria).mean(2) > 0
-    return told.any(0)
+    return np.asarray(told.any(0))
 
 
 def by_criterion(means: Floats, criteria: int) -> Floats:
