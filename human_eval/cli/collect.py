@@ -14,7 +14,7 @@ from rich.table import Column, Table
 
 from human_eval.cli.arguments import DATABASE, StudyFolder, booklet_numbers
 from human_eval.collection import collect as collecting
-from human_eval.collection.database import read_handed_out
+from human_eval.collection.database import read_database, read_handed_out
 from human_eval.collection.practice import counts, practice_file, read_practice_database, write_practice
 from human_eval.collection.responses import write_responses
 from human_eval.collection.returns import read_returned
@@ -62,8 +62,9 @@ def collect(
     blind = read_study(study)
     databases = [path for path in {*files, study / DATABASE} if path.suffix == ".sqlite" and path.exists()]
     given = frozenset[int]().union(*(read_handed_out(path, blind) for path in databases))
+    in_app = {(row.judge, row.task) for path in databases for row in read_database(path, blind, [])}
     returned = (row for path in files for row in read_returned(path, blind))
-    collected = collecting.collect(blind, returned, given if databases else None, _owners(whose or [], blind))
+    collected = collecting.collect(blind, returned, given if databases else None, _owners(whose or [], blind), in_app)
     names = ", ".join(map(str, files))
     if not collected.responses and not collected.rejects:
         raise StudyError(f"no answers in {names}; nothing is written")

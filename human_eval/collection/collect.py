@@ -20,6 +20,7 @@ from rlsum.files import write_atomically
 
 FILES = ("offline", "csv")  # origins in which judges write their own names
 TWO_NAMES, NOT_HANDED_OUT = "a booklet under two names", "a booklet that nobody was given"
+NOT_IN_APP = "said to be from the app, whose database has no such answer"
 FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159"  # letters that show nothing
 SELECTORS = re.compile("[\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # of variants, which show nothing either
 CYRILLIC = "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
@@ -62,6 +63,7 @@ def collect(
     returned: Iterable[ReturnedRow],
     handed_out: Collection[int] | None = None,
     whose: Mapping[int, str] | None = None,
+    in_app: Collection[tuple[str, str]] = (),
 ) -> Collected:
     """Divide returned rows into responses and rejects. Raises StudyError for names that look alike, or a
     name in ``whose`` under which the booklet did not come back.
@@ -72,7 +74,9 @@ def collect(
     item must differ. A spreadsheet is one booklet: several booklets of one judge in it do not count. A booklet is for
     one judge: if it came back in files under several names, none of them counts, in whatever order they are read, but
     the one that ``whose`` has for it (booklet, 0.. -> name). Nor do files of booklets that are not among ``handed_out``
-    (0..); if that is not known (None), of those that another judge has in the app.
+    (0..); if that is not known (None), of those that another judge has in the app. A row that says that it comes from
+    the app, and is not among the judges and tasks ``in_app``, does not count, if any are known: it was forged, or its
+    judge has withdrawn.
     """
     rejects: dict[int, RejectedRow] = {}
     rows: list[_Row] = []
@@ -81,6 +85,8 @@ def collect(
         if not isinstance(response, str) and (timed := with_time(response)) != response:
             response, untimed = timed, untimed + 1
         problem = response if isinstance(response, str) else fault(response, study)
+        if not isinstance(response, str) and not problem and response.origin == "app" and in_app and not signed_in:
+            problem = "" if (response.judge.strip(), response.task) in in_app else NOT_IN_APP
         if isinstance(response, str) or problem:
             rejects[number] = RejectedRow(where, problem, raw)
         else:
@@ -105,7 +111,7 @@ def suspicions(path: Path) -> list[str]:
     return [
         f"not counted: {reason} ({counted(n, 'judgment')})"
         for reason, n in told.items()
-        if reason.startswith((TWO_NAMES, NOT_HANDED_OUT))
+        if reason.startswith((TWO_NAMES, NOT_HANDED_OUT, NOT_IN_APP))
     ]
 
 
@@ -151,9 +157,11 @@ def _one_judge_a_booklet(
         elif row.response.origin == "app":
             in_app[booklet].add(row.response.judge)
     for booklet, name in whose.items():
-        if in_files[booklet] and name not in in_files[booklet]:
-            names = ", ".join(sorted(in_files[booklet]))
-            raise StudyError(f"--whose {booklet + 1}={name}: that booklet came back under {names}; give one of these")
+        if name not in in_files[booklet]:
+            names = ", ".join(sorted(in_files[booklet])) or "no name"
+            raise StudyError(
+                f"--whose {booklet + 1}={name}: that booklet came back under {names}; give a name of these"
+            )
     kept = []
     for row, booklet in zip(rows, booklets, strict=True):
         judge, reason, returned = row.response.judge, "", f"booklet {booklet + 1}"

@@ -8,6 +8,7 @@ occurs once in a file.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
@@ -24,6 +25,8 @@ from rlsum.readers import jsonl
 
 Origin = Literal["app", "mturk", "offline", "csv"]
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # no study is older
+LONGEST_NAME = 200  # characters
+UNNAMED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")  # would spoil pages and tables
 LONGEST = 30 * 24 * 3600.0  # seconds of a task
 FAST_CLOCKS = timedelta(days=1)  # of judges, and time zones that are missing in their files
 
@@ -105,6 +108,8 @@ def fault(response: Response, study: Study) -> str:
         return f"unknown task: {response.task[:40]!r}"
     if not response.judge.strip():
         return "no judge"
+    if len(response.judge) > LONGEST_NAME or UNNAMED.search(response.judge.strip()):
+        return f"no name: judge has more than {LONGEST_NAME} characters, control characters or changes of direction"
     if not is_unicode(response.judge + response.comment):
         return "judge or comment is not valid Unicode"
     if study.training and response.origin != "app":

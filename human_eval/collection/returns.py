@@ -94,7 +94,7 @@ def _offline(path: Path, study: Study) -> Iterator[ReturnedRow]:
 
 def _csv(path: Path, study: Study) -> Iterator[ReturnedRow]:
     nameless: Counter[str] = Counter()
-    row = None
+    row, first = None, ""
     try:
         for row in csv_file(path):
             cells: dict[str, str] = row.fields
@@ -106,7 +106,8 @@ def _csv(path: Path, study: Study) -> Iterator[ReturnedRow]:
                 yield ReturnedRow(f"{path}:1", f"not a CSV with one column {column}", {})
                 return
             elif any(cell.strip() for cell in cells.values()):
-                response = _mturk_row(cells, study, nameless) if turk else _sheet_row(cells, study)
+                response = _mturk_row(cells, study, nameless) if turk else _sheet_row(cells, study, first)
+                first = first or getattr(response, "judge", "")
                 yield ReturnedRow(row.where, response, cells)
     except (CorpusError, csv.Error) as error:
         yield ReturnedRow(f"{path}:1", f"not a CSV: {str(error).removeprefix(f'{path}:1: ')}", {})
@@ -115,7 +116,8 @@ def _csv(path: Path, study: Study) -> Iterator[ReturnedRow]:
         yield ReturnedRow(f"{path}:1", "not a CSV with a header and rows", {})
 
 
-def _sheet_row(row: Mapping[str, str], study: Study) -> Response | str:
+def _sheet_row(row: Mapping[str, str], study: Study, first: str) -> Response | str:
+    """One line; without a name it is that of the ``first`` judge of the sheet, who filled in only one cell."""
     given: dict[str, str] = {}
     for criterion in study.criteria:
         for field, part in criterion.kind.fields(criterion.id, study.most_texts).items():
@@ -123,7 +125,11 @@ def _sheet_row(row: Mapping[str, str], study: Study) -> Response | str:
             given[field] = written(part.options).get(cell.lower(), cell)
     if not any(given.values()):
         return "not filled in"
-    name, task, judge = row.get("study", "").strip() or study.id, row["task"].strip(), row.get("judge", "").strip()
+    name, task, judge = (
+        row.get("study", "").strip() or study.id,
+        row["task"].strip(),
+        row.get("judge", "").strip() or first,
+    )
     return Response(name, task, judge, answers_in(given, study, task), row.get("comment", ""), origin="csv")
 
 

@@ -92,7 +92,7 @@ def judge_effects(votes: Votes, kept: Votes, criterion: str) -> tuple[JudgeAudit
 
 def copies(votes: Votes) -> list[tuple[str, str, int, int]]:
     """Two judges, the number of items on which all their answers are equal, and of all that both judged, if at most one
-    item differs, and chance would hardly do this.
+    item, or a tenth of them, differs, and chance would hardly do this.
 
     ``CHANCE``: the largest probability of any such pair, if two judges agree on an item as often as judges do here;
     answers on one item are not independent.
@@ -107,7 +107,11 @@ def copies(votes: Votes) -> list[tuple[str, str, int, int]]:
         counts[one, other] = sum(given[one][item] == given[other][item] for item in common), len(common)
     agreed = sum(same for same, _ in counts.values()) / max(1, sum(n for _, n in counts.values()))
     most = CHANCE / max(1, len(counts))
-    return [(*pair, same, n) for pair, (same, n) in counts.items() if n - same < 2 and _luck(same, n, agreed) < most]
+    return [
+        (*pair, same, n)
+        for pair, (same, n) in counts.items()
+        if n - same <= max(1, n // 10) and _luck(same, n, agreed) < most
+    ]
 
 
 def _luck(same: int, n: int, agreed: float) -> float:

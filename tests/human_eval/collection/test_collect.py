@@ -99,8 +99,10 @@ def test_a_booklet_under_several_names_counts_as_its_owner_says_in_any_order_and
 
 def test_who_owns_a_booklet_is_one_of_its_names_and_in_the_app_whoever_answered_it_there():
     copies = [judged(task.id, name) for name in ("ann", "bo") for task in BLIND.booklets[0]]
-    with pytest.raises(StudyError, match="--whose 1=zoe: that booklet came back under ann, bo; give one of these"):
+    with pytest.raises(StudyError, match="--whose 1=zoe: that booklet came back under ann, bo; give a name of these"):
         collect(BLIND, returned(*copies), whose={0: "zoe"})
+    with pytest.raises(StudyError, match="--whose 2=bo: that booklet came back under no name"):
+        collect(BLIND, returned(*copies), whose={1: "bo"})
     app = replace(judged(judge="cy"), origin="app")
     assert collect(BLIND, returned(app, *copies[-1:])).responses == (app,)
     assert len(collect(BLIND, returned(app, *copies[-1:]), {0}).responses) == 2  # the rest of the booklet was exported
@@ -126,11 +128,41 @@ def test_of_a_judgment_whose_time_cannot_be_only_the_time_goes(time):
 
 @pytest.mark.parametrize(
     "name",
-    ["Ann", "\uff21nn", "ANN ", "an\u200bn", "ann\u3164", "\ufeffann", "ann\ufe0f", "ann\u2800", "a\x01nn", "\u0410nn"],
+    [
+        "Ann",
+        "\uff21nn",
+        "ANN ",
+        "an\u200bn",
+        "ann\u3164",
+        "\ufeffann",
+        "ann\ufe0f",
+        "ann\u2800",
+        "a\u200dnn",
+        "\u0410nn",
+    ],
 )
 def test_two_names_that_one_person_may_have_written_are_refused(name):
     with pytest.raises(StudyError, match="write one name"):
         collect(BLIND, returned(judged(), judged(elsewhere().id, name)))
+
+
+@pytest.mark.parametrize("name", ["b" * 201, "b\no", "\u202ebo", "b\x00o", "b\u2028o"])
+def test_what_is_no_name_spoils_no_card(name):
+    found = collect(BLIND, returned(judged(judge=name), judged(judge="b" * 200)))
+    assert [row.reason.split(":")[0] for row in found.rejects] == ["no name"]
+    assert len(found.responses) == 1
+
+
+def test_what_says_that_it_is_from_the_app_is_in_its_database(tmp_path):
+    """Seven copies in a .jsonl counted as seven judges, and who had withdrawn came back from an older file."""
+    rows = [replace(judged(judge=name), origin="app") for name in ("ann", "copy")]
+    assert len(collect(BLIND, returned(*rows)).responses) == 2  # without a database, nothing is known
+    found = collect(BLIND, returned(*rows), in_app={("ann", FIRST.id)})
+    assert [row.judge for row in found.responses] == ["ann"]
+    write_rejects(tmp_path / "r.jsonl", found.rejects)
+    assert suspicions(tmp_path / "r.jsonl") == [
+        "not counted: said to be from the app, whose database has no such answer (1 judgment)"
+    ]
 
 
 def test_a_spreadsheet_of_all_booklets_does_not_count():

@@ -264,10 +264,12 @@ def test_a_row_a_task_with_its_texts(blind):
         ]
 
 
-def test_a_sheet_filled_in_comes_back_as_judgments(tmp_path, blind):
+@pytest.mark.parametrize("named", [99, 1])
+def test_a_sheet_filled_in_comes_back_as_judgments(tmp_path, blind, named):
+    """Also with the name in its first line alone."""
     rows = cells(sheets(blind)["booklet-01.csv"])
-    for row in rows:
-        row |= {"judge": "ann", **{criterion.id: "B" for criterion in blind.criteria}}
+    for number, row in enumerate(rows):
+        row |= {"judge": "ann" * (number < named), **{criterion.id: "B" for criterion in blind.criteria}}
     with (tmp_path / "back.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
