@@ -128,6 +128,8 @@ class ResponseStore:
             for table in ("judges", "barred"):  # another judge has taken over their booklet, or they do not go on
                 if connection.execute(f"SELECT 1 FROM {table} WHERE judge = ?", (judge,)).fetchone():
                     return False
+            # Loans that end later were made before the clock was set back: nobody would wait so long.
+            connection.execute("UPDATE loans SET until = ?1 WHERE until > ?1", (now + self._lease,))
             booklet = self._free(connection, now)
             if booklet is None:
                 return False
@@ -142,12 +144,14 @@ class ResponseStore:
         call. None if that is over, or no booklet can become free.
         """
         with self._database.writing() as connection:
-            connection.execute("INSERT OR IGNORE INTO waiting VALUES (?, ?)", (judge, self._now()))
+            now = self._now()
+            connection.execute("INSERT OR IGNORE INTO waiting VALUES (?, ?)", (judge, now))
+            connection.execute("UPDATE waiting SET since = ?1 WHERE since > ?1", (now,))  # the clock was set back
             query = "SELECT since FROM waiting WHERE judge = ?"
             until = cast(float, connection.execute(query, (judge,)).fetchone()[0]) + patience
             reserved = self._reserved(connection)
             lent = (n for n in range(len(self._study.booklets)) if n not in reserved and self._to_judge(connection, n))
-            if until > self._now() and next(lent, None) is not None:
+            if until > now and next(lent, None) is not None:
                 return until
             connection.execute("DELETE FROM waiting WHERE judge = ?", (judge,))
             return None

@@ -127,6 +127,18 @@ def test_a_loan_that_ran_out_stays_while_nobody_asks(annas, clock):
     assert annas.loans()[0].until == clock.at + 100
 
 
+def test_a_clock_that_is_set_back_makes_nobody_wait_longer(store, study, clock):
+    clock.at += 100_000
+    names = [f"judge{number}" for number in range(len(study.booklets))]
+    assert all(store.claim(name) for name in names)
+    assert store.wait("late", 50) == clock.at + 50
+    clock.at -= 100_000
+    assert not store.claim("late")
+    assert store.wait("late", 50) == clock.at + 50
+    clock.at += 101
+    assert store.claim("late")
+
+
 def test_a_sign_of_life_keeps_the_booklet(annas, clock):
     annas.claim("ben")
     for _ in range(5):
