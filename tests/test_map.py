@@ -26,7 +26,7 @@ def test_the_files_of_a_change_are_there_and_have_the_names_that_the_map_says(ch
         if not FILE.search(quoted):
             names.append(quoted.rpartition(".")[2])
             continue
-        found = next((paths for place in (folder, *folder.parents) if (paths := list(place.glob(quoted)))), None)
+        found = next((paths for place in (ROOT, folder, *folder.parents) if (paths := list(place.glob(quoted)))), None)
         assert found, f"{quoted}, after a file in {folder.relative_to(ROOT)}"
         folder = found[0] if found[0].is_dir() else found[0].parent
         files += [file for path in found for file in (path.rglob("*.py") if path.is_dir() else [path])]

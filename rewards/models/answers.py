@@ -42,6 +42,8 @@ class AskingOptions(ABC):
     """the address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1"""
     model: str
     """the model, as the server names it; the signature names it, not the server"""
+    criterion: str = "overall"
+    """overall, relevance, consistency, coherence or fluency, or a criterion in words of your own"""
     draws: Annotated[int, Ge(1)] = 5
     """answers whose mean is the score, where the server returns no probabilities"""
     temperature: Annotated[float, Ge(0)] = 1.0

@@ -43,8 +43,6 @@ WORD = re.compile(r"\S+")
 class JudgeOptions(AskingOptions):
     """Options of judge."""
 
-    criterion: str = "overall"
-    """overall, relevance, consistency, coherence or fluency, or a criterion in words of your own"""
     given: Given = "source"
     """the text beside the summary: its article, or a reference"""
     scale: str = "1-5"

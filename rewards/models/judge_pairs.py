@@ -51,8 +51,6 @@ class JudgePairsOptions(AskingOptions):
     references, the best of which counts"""
     given: Literal["source", "nothing"] = "source"
     """whether the question holds the article"""
-    criterion: str = "overall"
-    """overall, relevance, consistency, coherence or fluency, or a criterion in words of your own"""
     prompt: str | None = None
     """the question, with {first}, {second} and any of {given}, {criterion}; none: PROMPT of the module"""
 

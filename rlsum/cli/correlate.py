@@ -25,8 +25,7 @@ from rlsum.cli.options import (
 )
 from rlsum.errors import UserError
 from rlsum.evaluation.coefficients.table import DEFAULT, STATISTICS
-
-UNITS = ("letters", "words", "whitespace", "characters")
+from rlsum.meta_evaluation.scores import COUNTS
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Tests:
         Literal["auto", "williams", "permutation", "clustered permutation"],
         typer.Option(help="Test between metrics; auto chooses by the data."),
     ] = "auto"
-    length: Annotated[str, typer.Option(help=f"Text lengths to compare with: {', '.join(UNITS)}.")] = "letters"
+    length: Annotated[str, typer.Option(help=f"Text lengths to compare with: {', '.join(COUNTS)}.")] = "letters"
     resamples: Resamples = 2_000
     seed: Seed = 0
 
@@ -63,7 +62,7 @@ class Tests:
         kept = {name: getattr(self, name) for name in ("level", "random", "test", "resamples", "seed")}
         return kept | {
             "statistics": chosen("--statistic", self.statistic, tuple(STATISTICS)),
-            "length": chosen("--length", self.length, UNITS) if self.length else [],
+            "length": chosen("--length", self.length, tuple(COUNTS)) if self.length else [],
             "average": (self.average or "groups") if self.by_group else None,
         }
 
