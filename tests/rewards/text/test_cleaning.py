@@ -144,7 +144,7 @@ def test_what_is_no_part_of_a_text_is_left_out(rule: str, text: str, expected: s
 def test_every_rule_has_cases_and_the_example_of_the_documentation() -> None:
     assert [rule.name for rule in RULES] == list(FOUND)
     page = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "rewards.md").read_text(encoding="utf-8")
-    examples = dict(re.findall(r"^\| ([\w ]+) \| `([^`]+)` \| ", page, re.MULTILINE))
+    examples = dict(re.findall(r"^- ([\w ]+): `([^`]+)`", page, re.MULTILINE))
     for rule in RULES:
         assert list(cleaned(examples[rule.name])[1]) == [rule.name]
 
