@@ -22,8 +22,10 @@ from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
     from rlsum.judgments.records import Judgment
+    from rlsum.metric_fitting.correlations import Correlations
+    from rlsum.metric_fitting.epochs import Fitted
     from rlsum.metric_fitting.examples import Judged
-    from rlsum.metric_fitting.fitting import Correlations, EpochValidation, Fitted
+    from rlsum.metric_fitting.fitting import EpochValidation
     from rlsum.metric_fitting.fitting_votes import VoteValidation
     from rlsum.metric_fitting.votes import Agreement
 
@@ -123,8 +125,9 @@ def fit_metric(
     rlsum evaluate outputs.jsonl --metrics 'rouge-l, learned(path=runs/metric)'
     """
     from rewards.embedding.learned import REWARD_MODEL, check_learnable, learned
+    from rlsum.metric_fitting.epochs import check_folder
     from rlsum.metric_fitting.examples import check_varied, examples
-    from rlsum.metric_fitting.fitting import check_folder, check_scorable, fit, scored
+    from rlsum.metric_fitting.fitting import check_scorable, fit, scored
 
     spec = as_spec(metric)
     pools = partial(sources.pools, data, layout, options.seed)
@@ -150,7 +153,7 @@ def fit_metric(
 def _fit_votes(spec: Spec, out: Path, options: FitOptions, pools: Pools) -> None:
     """Two rewards from the same votes: with length as people take it, and without what length explains."""
     from rewards.embedding.learned import learned
-    from rlsum.metric_fitting.fitting import check_folder
+    from rlsum.metric_fitting.epochs import check_folder
     from rlsum.metric_fitting.fitting_votes import CONTROLLED, check_preference, fit_votes, score_gaps
     from rlsum.metric_fitting.votes import agreement, votes
 
@@ -209,7 +212,7 @@ def _line(validation: EpochValidation, best: bool) -> str:
 
 
 def _print(fitted: Fitted, before: dict[str, Correlations], after: dict[str, Correlations]) -> None:
-    from rlsum.metric_fitting.fitting import average
+    from rlsum.metric_fitting.correlations import average
 
     assert fitted.best is not None
     rows = [_row("validation", fitted.history[0].mean, fitted.best.mean)]

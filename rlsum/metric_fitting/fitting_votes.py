@@ -16,8 +16,8 @@ from rewards.embedding.learned import NOT_KEPT
 from rewards.models.reward_model import RewardModel
 from rewards.specs import Spec
 from rlsum.errors import UserError
+from rlsum.metric_fitting.epochs import Fitted, OnUpdate, OnValidation, check_folder, learn
 from rlsum.metric_fitting.examples import content
-from rlsum.metric_fitting.fitting import Fitted, OnUpdate, OnValidation, check_folder, learn
 from rlsum.metric_fitting.options import FitOptions
 from rlsum.metric_fitting.preference import VoteTrainee
 from rlsum.metric_fitting.votes import Agreement, JudgedVote, agreement, gaps, texts_of

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from rlsum.metric_fitting.fitting import Correlations, average, correlations
+from rlsum.metric_fitting.correlations import Correlations, average, correlations
 
 
 def test_by_hand():

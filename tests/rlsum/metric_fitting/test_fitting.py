@@ -71,7 +71,7 @@ def test_the_same_path_again_is_another_metric(tiny_encoder, tmp_path):
 
 
 def test_it_ends_early_and_keeps_the_better_epoch(tiny_encoder, tmp_path, monkeypatch):
-    from rlsum.metric_fitting.fitting import Correlations
+    from rlsum.metric_fitting.correlations import Correlations
 
     values = iter((0.9, 0.2, 0.5, 0.4, 0.5, 0.8))
     monkeypatch.setattr(fitting, "scored", lambda reward, found: {"": Correlations(next(values), 0.0, 16)})
