@@ -5,7 +5,8 @@
 Prints the largest differences of scores (nats) and gradients (of the largest of their tensor), how many texts are
 equal (samples of the same random numbers, greedy texts, beams), and seconds. Then, for a language model of
 SmolLM2-135M's sizes with random weights, how its scores differ from plain rows on the CPU, seconds and memory, its
-articles read once and as plain rows. Without a GPU it compares the CPU with itself.
+articles read once and as plain rows; and for one of BART-base's, how long texts take by our steps, as a graph and not,
+and by transformers' generate. Without a GPU it compares the CPU with itself.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ from torch import Tensor
 
 from rlsum.data.batch import Batch
 from rlsum.data.subwords import IGNORED
+from rlsum.models import graphs
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pretrained import prefix, rows
+from rlsum.models.pretrained.seq2seq import FixedSteps
+from rlsum.models.pretrained.steps import decode
 from rlsum.models.summarizer import Model
 from rlsum.training import build, checkpoint
 
@@ -60,6 +64,7 @@ def main() -> None:
     compare(model, copy.deepcopy(model).to(device), batch, batch.to(device))
     sizes = {**SIZES, "num_hidden_layers": options.layers}
     language_model(device, sizes, articles=4, samples=options.samples, lengths=(400, 60))
+    encoder_decoder(device, min(6, options.layers), articles=4, samples=options.samples, lengths=(400, 60))
 
 
 def compare(model: Model, other: Model, batch: Batch, moved: Batch) -> None:
@@ -130,8 +135,48 @@ def language_model(
         for name, way in WAYS.items():
             learn = partial(_learn, way.logits, network, src, src_lengths, target)
             draw = partial(way.decode, network, src, src_lengths, of, _best, lengths[1], (0,), 0)
-            times = f"scores and gradients {seconds(learn):.3f}, drawn {seconds(draw):.3f}"
+            times = f"scores and gradients {seconds(learn):.3f}, drawn {seconds(draw):.3f}, {graph_or_not(draw)}"
             print(f"{articles} x {k}, {name}, seconds: {times}{memory(learn)}", flush=True)
+
+
+@torch.no_grad()
+def encoder_decoder(
+    device: torch.device, layers: int, articles: int, samples: Sequence[int], lengths: tuple[int, int]
+) -> None:
+    """Print seconds of greedy texts, which end nowhere, of an encoder-decoder."""
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    torch.manual_seed(0)
+    sizes = dict.fromkeys(("encoder_layers", "decoder_layers"), layers) | {"d_model": 768, "encoder_ffn_dim": 3072}
+    config = BartConfig(**sizes, decoder_ffn_dim=3072, encoder_attention_heads=12, decoder_attention_heads=12)
+    network = BartForConditionalGeneration(config).eval().to(device)
+    network.generation_config.forced_eos_token_id = None
+    src = torch.randint(5, config.vocab_size, (articles, lengths[0]), device=device)
+    for k in samples:
+        rows_of = src.repeat_interleave(k, 0)
+        given = {"encoder_outputs": network.get_encoder()(rows_of), "attention_mask": torch.ones_like(rows_of)}
+        options = {"max_new_tokens": lengths[1], "do_sample": False, "num_beams": 1, "eos_token_id": None}
+
+        def ours(given: dict[str, Any] = given, rows: int = articles * k) -> Tensor:
+            steps = FixedSteps(network, given, lengths[1])
+            first = steps.next(torch.full((rows,), config.decoder_start_token_id, device=device), 0)
+            return decode(steps, first, _best, lengths[1], (-1,), config.pad_token_id, start=1)
+
+        theirs = partial(network.generate, **given, **options)
+        equal = (ours() == theirs()[:, 1:]).all(1).sum()
+        times = f"ours {seconds(ours):.3f}, {graph_or_not(ours)}, transformers' generate {seconds(theirs):.3f}"
+        print(f"encoder-decoder, {articles} x {k}: {equal} of {articles * k} texts equal; seconds: {times}", flush=True)
+        if device.type == "cuda":
+            static = partial(theirs, cache_implementation="static")
+            print(f"  generate with a compiled static cache {seconds(static):.3f}", flush=True)
+
+
+def graph_or_not(draw: Callable[[], object]) -> str:
+    """Seconds without a graph of the steps."""
+    usual, graphs.EAGER = graphs.EAGER, 10**9
+    time_taken = seconds(draw)
+    graphs.EAGER = usual
+    return f"without a graph {time_taken:.3f}"
 
 
 def memory(call: Callable[[], object]) -> str:

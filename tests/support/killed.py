@@ -65,6 +65,10 @@ def moments(kind: str) -> list[str]:
     return list(dict.fromkeys([*FEW, *more]))
 
 
+def run_of(folder: Path, kind: str, moment: str) -> Path:
+    return folder / kind / moment.replace(", ", "-").replace(" ", "-")  # YAML would fold a long name with spaces
+
+
 def full() -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -119,7 +123,7 @@ def fork(folder: Path, kind: str, run: str, moment: str) -> int:
         try:
             set_traps(moment)
             name, keys, start = KINDS[kind]
-            keys = {"run": folder / kind / run, **keys}
+            keys = {"run": run_of(folder, kind, run), **keys}
             init = None if start is None else folder / start
             ended = train(folder / f"{name}.json", keys, init=init, auto_resume=True)
             code = 0 if ended.stopped is None else 128 + ended.stopped

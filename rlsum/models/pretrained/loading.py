@@ -196,6 +196,9 @@ def load_network(name: str, dropout: bool, family: Family = SEQ2SEQ) -> PreTrain
         network, info = family.loader.from_pretrained(
             name, config=config, dtype=torch.float32, output_loading_info=True
         )
+    for place, module in network.named_modules():
+        if place.startswith("decoder.") and place.endswith(".SelfAttention"):
+            module.is_causal = True  # transformers 5.17 has False for UMT5, whose tokens then see later ones
     for module in () if dropout else network.modules():
         if isinstance(module, _DropoutNd):  # of whatever key
             module.p = 0.0

@@ -7,7 +7,8 @@ Notation: B articles, S source tokens, R samples, T target tokens, N tokens in a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -15,6 +16,8 @@ from torch import Tensor
 
 from rlsum.data.subwords import IGNORED
 from rlsum.models.execution import execution
+from rlsum.models.graphs import Repeated
+from rlsum.models.pretrained import steps
 from rlsum.models.pretrained.prefix_attention import (
     Slots,
     attending,
@@ -24,18 +27,17 @@ from rlsum.models.pretrained.prefix_attention import (
     check_dropout,
     merged,
     refusal,
-    wide,
 )
+from rlsum.models.pretrained.steps import Choose
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 __all__ = ["TOLERANCE", "decode", "logits", "refusal"]
 
+FEW = 0.25  # share of texts for which another graph is worth recording
 TOLERANCE = 1e-4
 """nats by which log-probabilities of float32 may differ from those of plain rows"""
-
-FULL = 0.75  # share of texts without an end at which the others leave the computation
 
 
 def logits(network: PreTrainedModel, src: Tensor, src_lengths: Tensor, target: Tensor) -> Tensor:
@@ -73,42 +75,17 @@ def decode(
     src: Tensor,
     src_lengths: Tensor,
     rows: Tensor,
-    choose: Callable[[Tensor, Tensor], Tensor],
+    choose: Choose,
     max_length: int,
     ends: Sequence[int],
     pad: int,
 ) -> Tensor:
-    """Ids (R, L) of summaries of the articles ``rows`` (R,), in any order; ``pad`` after an end.
-
-    ``choose`` is called with the ids so far (R, t) and scores (R, V) of at least float32, and returns the next ids
-    (R,). It stops at ``max_length`` ids, or when every summary has one of the ``ends``, on a GPU some steps later;
-    scores after an end mean nothing. See logits() for the other arguments.
-    """
+    """Ids (R, L) of summaries of the articles ``rows`` (R,), in any order; see ``steps.decode`` and logits()."""
     check_dropout(network)
     read = torch.arange(src.shape[1], device=src.device)
-    mask = read < src_lengths.unsqueeze(1)
-    keys, looks = _Keys(src_lengths, rows, max_length), execution(src.device).steps_between_looks
+    mask, keys = read < src_lengths.unsqueeze(1), _Keys(network, src_lengths, rows, max_length)
     first = _run(network, keys.read, src[mask], read.expand_as(src)[mask], src_lengths.cumsum(0) - 1)
-    scores, ids = first[rows], torch.empty(len(rows), 0, dtype=torch.long, device=src.device)
-    ended = torch.zeros(len(rows), dtype=torch.bool, device=src.device)
-    stops, read_on = torch.tensor(list(ends), device=src.device), torch.arange(len(rows), device=src.device)
-    longest = ended.new_zeros((), dtype=torch.long)
-    while ids.shape[1] < max_length:
-        longest += ~ended.all()
-        chosen = choose(ids, wide(scores)).masked_fill(ended, pad)
-        ids, ended = torch.cat([ids, chosen.unsqueeze(1)], 1), ended | torch.isin(chosen, stops)
-        if ids.shape[1] % looks == 0 and ids.shape[1] < max_length:
-            going = (~ended[read_on]).nonzero().squeeze(1)
-            if not len(going):
-                break
-            if len(going) <= FULL * len(read_on):
-                read_on = read_on[going]
-                keys.keep(going)
-        keys.step = ids.shape[1]
-        places = src_lengths[rows[read_on]] + ids.shape[1] - 1
-        after = _run(network, keys.extend, chosen[read_on], places, None)
-        scores = after if len(after) == len(rows) else after.new_zeros(scores.shape).index_copy(0, read_on, after)
-    return ids[:, : int(longest)]
+    return steps.decode(keys, first[rows], choose, max_length, ends, pad)
 
 
 def _run(network: PreTrainedModel, attend: Any, ids: Tensor, positions: Tensor, places: Tensor | None) -> Tensor:
@@ -222,16 +199,17 @@ class _SharedArticle(torch.autograd.Function):
 
 
 class _Keys:
-    """Keys and values of articles, once an article, and of their summaries; a pair a layer.
+    """Keys and values of articles, once an article, and of their summaries; a pair a layer. See ``steps.Steps``.
 
-    src_lengths (B,), rows (R,): the article of a summary; longest: ids of a summary; step: ids that it has by now.
+    src_lengths (B,), rows (R,): the article of a summary; longest: ids of a summary.
     """
 
-    def __init__(self, src_lengths: Tensor, rows: Tensor, longest: int) -> None:
+    def __init__(self, network: PreTrainedModel, src_lengths: Tensor, rows: Tensor, longest: int) -> None:
         self.packed = _Packed(src_lengths.tolist(), [0] * len(src_lengths), rows.device)
-        self.rows, self.longest, self.step = rows, longest, 0
+        self.network, self.src_lengths, self.rows = network, src_lengths, rows
         self.articles: dict[int, tuple[Tensor, Tensor]] = {}  # (B, H, S, D)
         self.summaries: dict[int, tuple[Tensor, Tensor]] = {}  # (R, H, L, D)
+        self.places = torch.arange(longest, device=rows.device)
         self._group()
 
     def _group(self) -> None:
@@ -244,25 +222,38 @@ class _Keys:
         owners = every.new_zeros(len(numbers) * most)  # the summary in a slot; any in empty ones
         owners[slots] = every
         self.slots = None if len(owners) == len(slots) and torch.equal(slots, every) else Slots(owners, slots)
+        self.step = Repeated(self._step, rows.device)
 
-    def keep(self, going: Tensor) -> None:
-        """Go on with these summaries, by number."""
+    def next(self, ids: Tensor, place: int) -> Tensor:
+        """See ``steps.Steps``."""
+        self.read_until = len(self.places) if execution(ids.device).graphs else place + 1
+        return self.step(ids, self.places[place])
+
+    def _step(self, ids: Tensor, place: Tensor) -> Tensor:
+        return _run(self.network, partial(self.extend, place), ids, self.src_lengths[self.rows] + place, None)
+
+    def keep(self, going: Tensor) -> bool:
+        """See ``steps.Steps``: where steps are a graph, few must be left, since another one is recorded for them."""
+        if execution(going.device).graphs and len(going) > FEW * len(self.rows):
+            return False
         self.rows = self.rows[going]
         self.summaries = {layer: (keys[going], values[going]) for layer, (keys, values) in self.summaries.items()}
         self._group()
+        return True
 
     def read(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
         """See Attend: articles attend to themselves, and their keys and values are kept."""
         keys, values = (self.packed.articles.of(x, self.packed.count).contiguous() for x in (key, value))
-        shape = (len(self.rows), key.shape[1], self.longest)
+        shape = (len(self.rows), key.shape[1], len(self.places))
         self.articles[layer] = keys, values
-        self.summaries[layer] = key.new_empty(*shape, key.shape[3]), value.new_empty(*shape, value.shape[3])
+        self.summaries[layer] = key.new_zeros(*shape, key.shape[3]), value.new_zeros(*shape, value.shape[3])
         return self.packed(layer, query, key, value, scale)
 
-    def extend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
+    def extend(self, place: Tensor, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
         """See Attend: the last token of each summary attends to its article and to the summary."""
         for kept, new in zip(self.summaries[layer], (key, value), strict=True):
-            kept[:, :, self.step - 1] = new[0].transpose(0, 1)
-        own = [kept[:, :, : self.step] for kept in self.summaries[layer]]
+            kept.index_copy_(2, place.view(1), new[0].transpose(0, 1).unsqueeze(2))
+        own = [kept[:, :, : self.read_until] for kept in self.summaries[layer]]
+        later = None if self.read_until < len(self.places) else self.places > place
         last, mask = query[0].transpose(0, 1), self.packed.articles.mask
-        return attention_to_both(scale, last, self.articles[layer], own, mask, self.slots).unsqueeze(0)
+        return attention_to_both(scale, last, self.articles[layer], own, mask, later, self.slots).unsqueeze(0)

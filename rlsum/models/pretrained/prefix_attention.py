@@ -122,16 +122,17 @@ def attending(network: PreTrainedModel, attend: Attend) -> Iterator[None]:
 
 @contextmanager
 def _within(configs: list[PreTrainedConfig], attend: Attend) -> Iterator[None]:
-    usual = [config._attn_implementation_internal for config in configs]
+    usual = [(config._attn_implementation_internal, config.pad_token_id) for config in configs]
     token = _current.set(attend)
     for config in configs:
         config._attn_implementation_internal = NAME
+        config.pad_token_id = None  # else GPT-2 looks for padding, of which there is none, and waits for a GPU
     try:
         yield
     finally:
         _current.reset(token)
-        for config, name in zip(configs, usual, strict=True):
-            config._attn_implementation_internal = name
+        for config, (name, pad) in zip(configs, usual, strict=True):
+            config._attn_implementation_internal, config.pad_token_id = name, pad
 
 
 def _checkpointed(
@@ -222,12 +223,12 @@ class Slots(NamedTuple):
 
 def attention_to_both(
     scale: float, last: Tensor, article: Sequence[Tensor], own: Sequence[Tensor], mask: Tensor | None,
-    slots: Slots | None,
+    later: Tensor | None, slots: Slots | None,
 ) -> Tensor:  # fmt: skip
     """Outputs (R, H, D) of one query (R, H, D) a summary, over its article and itself, without a gradient.
 
     article  keys and values (B, H / G, S, D), mask (B, 1, 1, S) of numbers that are added to scores
-    own      keys and values (R, H / G, L, D)
+    own      keys and values (R, H / G, L, D), of which those that are ``later`` (L,) bool, if given, are not read
     slots    where a summary stands beside the others of its article; None: one behind the other, as many an article
     """
     articles, groups, size = article[0].shape[:3]
@@ -243,7 +244,9 @@ def attention_to_both(
     query = last.unflatten(1, (groups, -1))
     shared = beside(query) @ article[0].mT
     shared = apart(shared if mask is None else shared + mask)
-    p = (wide(torch.cat([shared, query @ own[0].mT], -1)) * scale).softmax(-1).to(own[1].dtype)
+    to_own = query @ own[0].mT
+    to_own = to_own if later is None else to_own.masked_fill(later, float("-inf"))
+    p = (wide(torch.cat([shared, to_own], -1)) * scale).softmax(-1).to(own[1].dtype)
     of_article, of_own = p.split([size, own[0].shape[2]], -1)
     return (apart(beside(of_article) @ article[1]) + of_own @ own[1]).flatten(1, 2)
 

@@ -5,7 +5,7 @@ Notation: B articles, S tokens of the longest, R = B * k texts, T or L tokens of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,11 @@ import torch
 from torch import Tensor
 
 from rlsum.data.subwords import IGNORED
+from rlsum.models.pretrained.steps import Choose
 from rlsum.models.summarizer import repeat_rows
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
-
-Choose = Callable[[Tensor, Tensor], Tensor]  # ids so far (R, t), logits (R, V) float32 -> the next ids (R,)
 
 
 def logits(network: PreTrainedModel, src: Tensor, src_lengths: Tensor, target: Tensor) -> Tensor:

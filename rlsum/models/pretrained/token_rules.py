@@ -120,6 +120,24 @@ class TokenRules:
             **{"do_sample": False, "num_beams": 1, **methods[decoding.method]},
         )
 
+    def following(self, logits: Tensor, place: int, last: int) -> Tensor:
+        """Logits (R, V) of the ids at a place, from 0 to ``last``, as transformers' generate follows the rules."""
+        begins = place == 0 and self.forced_first is not None
+        if (
+            forced := self.forced_end
+            if place == last and self.forced_end
+            else _ids(self.forced_first if begins else None)
+        ):
+            possible = torch.full_like(logits, float("-inf"))
+            for token in forced:  # a list would be copied to a GPU
+                possible[:, token] = 0.0
+            return possible
+        first = self.suppressed_first if place == (0 if self.forced_first is None else 1) else ()
+        logits = logits.clone() if self.suppressed or first else logits
+        for token in (*self.suppressed, *first):
+            logits[:, token] = float("-inf")
+        return logits
+
     def inputs(self, target: Tensor) -> Tensor:
         """Decoder inputs to score a target (R, T): the target shifted right behind the start token."""
         before = target[:, :-1]
@@ -218,6 +236,11 @@ class SelfCritical:
             drawn, _ = draw(sampled.exp(), self.noise[:, ids.shape[1] : ids.shape[1] + 1])
             sampled = _certainly(drawn, sampled)
         return torch.cat([sampled, _certainly(possible.argmax(-1), possible)])
+
+    def next(self, ids: Tensor, logits: Tensor) -> Tensor:
+        """The next ids (R,) behind ids (R, t), which have no start token."""
+        p = self(F.pad(ids, (1, 0)), logits).softmax(-1)
+        return (p / torch.empty_like(p).exponential_()).argmax(-1)  # torch.multinomial, but that waits for a GPU
 
     def log_prob(self, ids: Tensor) -> Tensor:
         """Log-probabilities (R, L) of the decoded ids, behind which more may have been chosen."""

@@ -57,7 +57,7 @@ def of_texts(models, batches):
         assert one == other
 
 
-def of_steps(model, batch, language_model, news):
+def of_steps(model, batch, pretrained_models):
     """Between two looks for ended texts, no step waits for the device."""
     import elsewhere
 
@@ -68,15 +68,16 @@ def of_steps(model, batch, language_model, news):
 
     with torch.no_grad():
         model.word_out.bias[EOS] = -1e4  # nothing ends
-    language_model.rules = replace(language_model.rules, ends=(len(language_model.vocabulary.tokenizer) - 1,))
+    for other, _ in pretrained_models.values():
+        other.rules = replace(other.rules, ends=(len(other.vocabulary.tokenizer) - 1,))
     calls = {}
     for options in (*SAMPLINGS, {"block_ngrams": 3, "temperature": 0.7}):
-        for name, one, data in (("pointer-generator", model, batch), ("causal", language_model, news)):
+        for name, (one, data) in {"pointer-generator": (model, batch), **pretrained_models}.items():
             calls[name, "samples", str(options)] = partial(sampled, one, data, options)
         calls["samples, scored", str(options)] = partial(scored, model, batch, options)
     for decoding in (Decoding(), Decoding(block_ngrams=2), Decoding("beam", beam=3, block_ngrams=2, min_length=3)):
         calls["searched", str(decoding)] = partial(searched, model, batch, decoding)
-    calls["causal", "searched"] = partial(searched, language_model, news, Decoding(block_ngrams=2))
+    calls["causal", "searched"] = partial(searched, *pretrained_models["causal"], Decoding(block_ngrams=2))
     for name, call in calls.items():
         _, few, many = waited(call, 8), waited(call, 9), waited(call, 15)  # a look is taken every eight steps
         assert few == many, (name, few, many)
@@ -125,9 +126,12 @@ def main():
     of_texts(models, batches)
     print("texts")
     with tempfile.TemporaryDirectory() as folder:
-        language_model = lm.summarizer(lm.save(Path(folder), "llama"))
-    news = pretrained.batch(language_model)
-    of_steps(copy.deepcopy(models[1]), batches[1], language_model.to(elsewhere.NAME), news.to(elsewhere.NAME))
+        others = {"causal": lm.summarizer(lm.save(Path(folder) / "llama", "llama"))}
+        others |= {name: pretrained.summarizer(pretrained.save(Path(folder) / name, name)) for name in ("bart", "t5")}
+    there = {name: (m, pretrained.batch(m).to(elsewhere.NAME)) for name, m in others.items()}
+    for other in others.values():
+        other.to(elsewhere.NAME)
+    of_steps(copy.deepcopy(models[1]), batches[1], there)
     print("steps")
     for name, objective in OBJECTIVES.items():
         of_updates(models, batches, objective)

@@ -67,7 +67,7 @@ def failing(graph, previous):
 
 
 def wrong(graph, previous):
-    return torch.full_like(graph._p, 0.5)
+    return torch.full_like(graph.result[0], 0.5), graph.result[1]
 
 
 @pytest.mark.parametrize("replay", [failing, wrong])

@@ -13,6 +13,7 @@ from transformers import AutoModelForSeq2SeqLM
 from rlsum.errors import UserError, disk_full
 from rlsum.generation import plain
 from rlsum.generation.options import Generating
+from rlsum.models.decoding import Sampling
 from rlsum.models.pretrained import loading
 from rlsum.training.start import seq2seq
 
@@ -163,3 +164,18 @@ def test_a_disk_that_is_full_where_the_tokenizer_is_written_is_told_as_such(bart
     with pytest.raises(OSError, match="No space left") as caught:
         tiny.summarizer(bart).vocabulary.save_to(tmp_path)
     assert disk_full(caught.value)
+
+
+def test_tokens_of_umt5_see_no_later_ones_where_transformers_forgets_it(tmp_path, monkeypatch):
+    """As transformers 5.17, whose scores of umT5 in one pass are others than those that samples are drawn with."""
+    from transformers.models.umt5 import modeling_umt5
+
+    def forgetful(self, *arguments, original=modeling_umt5.UMT5Attention.__init__, **options):
+        original(self, *arguments, **options)
+        self.is_causal = False
+
+    monkeypatch.setattr(modeling_umt5.UMT5Attention, "__init__", forgetful)
+    model = tiny.summarizer(architectures.save(tmp_path / "umt5", "umt5"))
+    news = tiny.batch(model, tiny.NEWS[:3])
+    tokens = model.sample(news, 2, Sampling(max_length=9))
+    torch.testing.assert_close(model(news, tokens.ids).log_prob, tokens.log_prob, atol=1e-4, rtol=0)
