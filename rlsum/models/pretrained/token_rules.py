@@ -122,12 +122,10 @@ class TokenRules:
 
     def following(self, logits: Tensor, place: int, last: int) -> Tensor:
         """Logits (R, V) of the ids at a place, from 0 to ``last``, as transformers' generate follows the rules."""
-        begins = place == 0 and self.forced_first is not None
-        if (
-            forced := self.forced_end
-            if place == last and self.forced_end
-            else _ids(self.forced_first if begins else None)
-        ):
+        forced = _ids(self.forced_first if place == 0 else None)
+        if place == last and self.forced_end:
+            forced = self.forced_end
+        if forced:
             possible = torch.full_like(logits, float("-inf"))
             for token in forced:  # a list would be copied to a GPU
                 possible[:, token] = 0.0
