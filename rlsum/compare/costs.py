@@ -124,10 +124,11 @@ def timed_in(folder: Folder) -> dict[str, Timed]:
 def announced(comparison: Comparison, updates: Mapping[str, int]) -> str:
     """What is going to be timed, and what makes it less."""
     counts = ", ".join(f"{name} {count:,}" for name, count in updates.items())
-    keys = ["start.training.steps"] * (START in updates) + ["cell.training.steps", "cell.objective.samples"]
+    of = "start and cell" if START in updates else "cell"
     return (
         f"{sum(updates.values()):,} updates in all ({counts}). A few of each kind are timed now, to say what all cost. "
-        f"Less work: {', '.join(keys)}, seeds={list(comparison.seeds)[:1]}, test_limit."
+        f"Less work: training.steps, training.accumulate and data.max_source of {of}, cell.objective.samples, "
+        f"seeds={list(comparison.seeds)[:1]}, test_limit."
     )
 
 
@@ -226,18 +227,25 @@ def time_training(
         if "model" in own:
             config = replace(config, model=config.model and config.model.continued())
         read = build.corpus(config, "valid").rows
-        known, longest = len(read), None
+        known, longest, batches = len(read), None, 1
         pretrained = "pretrained" in (values.get("model") or {})
         if init is None and not pretrained:
             longest = 1 + max(config.sampling.min_length, math.ceil(token_counts(read, "tgt_tokens").mean()))
             config = replace(config, decoding=_cut(config.decoding, longest), sampling=_cut(config.sampling, longest))
         decoded = min(config.training.validate_decoded, known)
-        few = MEASURED // 4 if pretrained else MEASURED  # such a model is slow
+        few = MEASURED
+        if pretrained:  # slow: a batch of an update, and few articles, say enough
+            few = MEASURED // 4
+            batches = config.training.accumulate if config.training.batch_size > 1 else 1
         valid = min(known, few if decoded == known else 4 * few)
         config = replace(
             config,
             data=replace(config.data, valid_limit=valid),
-            training=replace(config.training, validate_decoded=math.ceil(decoded * valid / known)),
+            training=replace(
+                config.training,
+                validate_decoded=math.ceil(decoded * valid / known),
+                accumulate=config.training.accumulate // batches,
+            ),
         )
         trainer = build.trainer(config, init=init.folder if init else None)
         starting = time.perf_counter() - begun
@@ -246,7 +254,7 @@ def time_training(
     decoding = {name: seconds for name, (seconds, _) in timed.items()}
     scoring = max((seconds for _, seconds in timed.values()), default=0.0)
     cpu = (time.process_time() - used) / (time.perf_counter() - begun)
-    return Timed(update, validation * known / valid, decoding, scoring, starting + max(0.0, loading), cpu)
+    return Timed(update * batches, validation * known / valid, decoding, scoring, starting + max(0.0, loading), cpu)
 
 
 def time_updates(trainer: Trainer, updates: int) -> tuple[float, float, float]:
