@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rlsum.config import Config, DataConfig, Training
 from rlsum.errors import UserError, option
 from rlsum.generation.options import Generating
-from rlsum.models.decoding import Decoding
+from rlsum.models.decoding import IN_TRANSFORMERS, Decoding
 from rlsum.models.pretrained import loading
 from rlsum.models.pretrained.model import TransformersModel
 from rlsum.models.pretrained.options import CausalConfig, PretrainedConfig, Seq2SeqConfig
@@ -114,22 +114,14 @@ def decoding(settings: dict[str, Any], most: int | None = None) -> Decoding:
     exclude each other.
     """
     ours = Decoding()
-    longest, shortest = settings.get("max_new_tokens"), settings.get("min_new_tokens")
-    if longest is None and settings.get("max_length") is not None:
-        longest = settings["max_length"] - 1
-    if shortest is None and settings.get("min_length") is not None:
-        shortest = max(0, settings["min_length"] - 1)
-    given: dict[str, Any] = {
-        "early_stopping": settings.get("early_stopping", False),
-        "beam": settings.get("num_beams"),
-        "max_length": longest,
-        "min_length": shortest,
-        "length_penalty": settings.get("length_penalty"),
-        "block_ngrams": settings.get("no_repeat_ngram_size"),
-    }
-    if longest is None and most is not None:
+    given: dict[str, Any] = {name: settings.get(theirs) for name, theirs in IN_TRANSFORMERS.items()}
+    given["early_stopping"] = settings.get("early_stopping", False)
+    for name in ("max_length", "min_length"):
+        if given[name] is None and settings.get(name) is not None:
+            given[name] = max(0, settings[name] - 1)
+    if given["max_length"] is None and most is not None:
         given["max_length"] = min(most, ours.max_length)
-    given = {key: value for key, value in given.items() if value is not None}
+    given = {name: value for name, value in given.items() if value is not None}
     try:
         return replace(ours, **given).searching()
     except ValueError as error:

@@ -13,6 +13,15 @@ from pydantic.dataclasses import dataclass
 
 from rlsum.models.options import STRICT
 
+IN_TRANSFORMERS = {  # options that its generation configs have, with their names there
+    "min_length": "min_new_tokens",
+    "max_length": "max_new_tokens",
+    "block_ngrams": "no_repeat_ngram_size",
+    "beam": "num_beams",
+    "length_penalty": "length_penalty",
+    "early_stopping": "early_stopping",
+}
+
 
 @dataclass(frozen=True, config=STRICT)
 class Limits:

@@ -16,7 +16,7 @@ from torch import Tensor
 from rlsum.data.subwords import IGNORED
 from rlsum.errors import UserError
 from rlsum.models.constraints import Forbidden, constrained
-from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.decoding import IN_TRANSFORMERS, Decoding, Limits, Sampling, Search
 from rlsum.models.drawing import draw
 from rlsum.models.sampling import NEVER, Drawing, allowed, log_policy
 
@@ -93,18 +93,14 @@ class TokenRules:
     def generation_config(self, decoding: Decoding) -> GenerationConfig:
         """The rules with decoding options, for files."""
         config = self._unlimited(decoding)
-        config.update(min_new_tokens=decoding.min_length, no_repeat_ngram_size=decoding.block_ngrams)
+        config.update(**_in_transformers(decoding, Limits))
         return config
 
     def _unlimited(self, decoding: Decoding) -> GenerationConfig:
         """Of ``Limits``, only the longest text: explicit, because transformers replaces None by a default."""
         from transformers import GenerationConfig
 
-        beam: dict[str, Any] = {
-            "num_beams": decoding.beam,
-            "early_stopping": decoding.early_stopping,
-            "length_penalty": decoding.length_penalty,
-        }
+        beam = _in_transformers(decoding, Search)
         sample = {"do_sample": True, "temperature": decoding.temperature, "top_k": 0, "top_p": 1.0}
         methods = {"greedy": {}, "beam": beam if decoding.beam > 1 else {}, "sample": sample}
         return GenerationConfig(
@@ -199,6 +195,12 @@ class TokenRules:
         if self.forced_end and ids.shape[1] == max_length:
             after[:, -1] = True
         return ids.masked_fill(after, IGNORED)
+
+
+def _in_transformers(decoding: Decoding, kind: Any) -> dict[str, Any]:
+    """The options of a ``kind``, as far as transformers has them, by its names."""
+    names = kind.__dataclass_fields__
+    return {theirs: getattr(decoding, name) for name, theirs in IN_TRANSFORMERS.items() if name in names}
 
 
 def _ids(value: int | Sequence[int] | None) -> tuple[int, ...]:
