@@ -30,7 +30,8 @@ from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pretrained import prefix, rows
 from rlsum.models.pretrained.seq2seq import FixedSteps
 from rlsum.models.pretrained.steps import decode
-from rlsum.models.summarizer import Model
+from rlsum.models.sampling import Drawn
+from rlsum.models.summarizer import DrawsAndScores, Model
 from rlsum.training import build, checkpoint
 
 ARTICLES, SAMPLES = 16, 5
@@ -98,8 +99,24 @@ def times_of(model: Model, batch: Batch) -> str:
         "scores and gradients": lambda: scored(model, batch),
         "samples and greedy texts": lambda: model.self_critical(batch, SAMPLES, SAMPLING),
         "beam search": lambda: model.generate(batch, BEAM),
+        "drawn, then scored, with gradients": lambda: drawn_then_scored(model, batch),
     }
+    if isinstance(model, DrawsAndScores):
+        calls["scored while drawn, with gradients"] = lambda: backward(
+            model.draw_and_score(batch, SAMPLES, SAMPLING, None, True, False).scores[0].log_prob
+        )
     return ", ".join(f"{what} {seconds(call):.3f}" for what, call in calls.items())
+
+
+def drawn_then_scored(model: Model, batch: Batch) -> None:
+    """As an update does that cannot score samples while it draws them."""
+    samples, _ = model.self_critical(batch, SAMPLES, SAMPLING)
+    backward(model(batch, samples.ids, Drawn.all(samples.ids, SAMPLING)).log_prob)
+
+
+def backward(log_prob: Tensor) -> None:
+    """Gradients of a mean."""
+    log_prob.mean().backward()
 
 
 def scored(model: Model, batch: Batch) -> tuple[Tensor, list[Tensor]]:
