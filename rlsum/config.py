@@ -168,6 +168,17 @@ class Training:
         """The names of all trackers."""
         return (self.tracker,) if isinstance(self.tracker, str) else self.tracker or ()
 
+    @property
+    def warning(self) -> str:
+        """That the learning rate does not rise to its height; "" if it does."""
+        if self.warmup < self.steps:
+            return ""
+        highest = self.rate_at(self.steps - 1)
+        return (
+            f"training.warmup={self.warmup} of training.steps={self.steps} updates: the learning rate rises to "
+            f"{highest:.2g} of {self.learning_rate:g}; set training.warmup lower"
+        )
+
     def rate_at(self, step: int) -> float:
         """Learning rate of update ``step`` (from 0): linear warm-up, then constant or linear to 0 at the end."""
         if step < self.warmup:

@@ -94,6 +94,9 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
                 console.print(announced(folder.comparison, updates), style="dim", markup=False)
             start = starts[cell.after[0]] if cell.after else None
             left = {name: how for name, how in sections.items() if name not in known}
+            warning = configs.check(dict(cell.config), cell.name).training.warning
+            said = f"  {cell.title}: timed now" + (f"; {warning}" if warning else "")
+            console.print(said, style="dim", markup=False)
             opened = opened or _seconds_of(worker.submit(_imported).result)
             try:
                 measured = worker.submit(time_training, dict(cell.config), start, folder.comparison, left).result()

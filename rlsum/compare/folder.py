@@ -109,7 +109,7 @@ class Folder:
                 now = configs.as_mapping(self.comparison)
                 if found := differences(known, now):
                     lines = "\n".join(f"  {line}" for line in found)
-                    fix = "choose another folder, or undo these changes"
+                    fix = f"choose another folder, undo these changes, or give {record} as the configuration"
                     raise FolderError(f"folder={self.path}: made by another configuration\n{lines}\n{fix}")
                 for key in marked(MAY_GROW):
                     now[key] = known.get(key, {}) | now[key]

@@ -39,6 +39,11 @@ class System:
     metrics: dict[str, Floats]
     properties: dict[str, Floats]
 
+    def same_scores(self, other: System) -> bool:
+        """Whether no metric tells the texts of both apart, on any article in any seed."""
+        shared = self.metrics.keys() & other.metrics.keys()
+        return all(np.allclose(self.metrics[name], other.metrics[name], 0, ROUNDING, equal_nan=True) for name in shared)
+
 
 @dataclass(frozen=True)
 class Contrast:

@@ -130,7 +130,7 @@ class Trainer:
         advice = f"resume the run with as many processes: rlsum train --resume {self.run}"
         monitored = Monitor(self.run, self.accelerator, self.progress.step, steps)
         with self.held, lost_process_as_error(advice), monitored as monitor, self.interruption:
-            if warning := slow_precision(self.accelerator):
+            for warning in filter(None, (slow_precision(self.accelerator), self.config.training.warning)):
                 monitor.say(f"{self.config.run} warning: {warning}")
             try:
                 self._train(monitor, steps)

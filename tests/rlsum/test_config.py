@@ -176,6 +176,12 @@ def test_learning_rates_by_hand():
     assert all(Training(steps=2, warmup=5, schedule="linear").rate_at(step) > 0 for step in range(2))
 
 
+def test_a_rate_that_never_rises_to_its_height_is_said():
+    assert not Training(steps=6, warmup=5).warning
+    said = Training(steps=2, warmup=20, learning_rate=1e-4).warning
+    assert all(part in said for part in ("warmup=20", "steps=2", "1e-05 of 0.0001"))
+
+
 def test_reading_a_config_loads_no_torch():
     import subprocess
     import sys

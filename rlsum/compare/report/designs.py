@@ -107,7 +107,7 @@ def plan_blocks(seeds: int, articles: int, of: Variances, gain: float = GAIN, fa
     header = ("seeds", *(f"{m:,} articles" for m in counts))
     caption = f"Power of the verdict for a gain of {_points(gain)}"
     verdict = _verdict_of(family)
-    note = f"{verdict[0].upper()}{verdict[1:]}. Variances: {of.source}. Bold: as planned."
+    note = f"{verdict[0].upper()}{verdict[1:]}. Variances: {of.source}.{' Bold: as planned.' if seeds > 1 else ''}"
     return [Paragraph(enough(seeds, articles, of, gain, family)), Table(caption, header, tuple(rows), (note,))]
 
 

@@ -92,7 +92,7 @@ def _helped(results: Results, own: Own, margin: float | None) -> str:
     if found.seeds > 1:
         return f"has no verdict: {gain}, and too few articles for a test"
     ran = "higher" if found.mean > 0 else "lower" if found.mean < 0 else "no higher"
-    return f"has no verdict from one seed: this run scored {ran} ({gain}); another seed may not"
+    return f"has no verdict from one seed: this run scored {ran} ({gain}); another seed may differ"
 
 
 def standing_by(results: Results, metric: str) -> str:
@@ -112,7 +112,9 @@ def standing_by(results: Results, metric: str) -> str:
     scope = " of the trained models" if above else ""
     scope += " that are judged" if above and top.apart else " of those that are judged" if top.apart else ""
     if top.seeds < 2:
-        standing = f"{titles[top.best]} has the highest mean{scope} in one seed; another may give another order"
+        first = [titles[name] for name in judged if means[name] == highest]
+        has = "has" if len(first) == 1 else "have"
+        standing = f"{joined(first)} {has} the highest mean{scope} in one seed; another may give another order"
     elif top.shown:
         standing = f"{titles[top.best]} is the best{scope}"
     else:

@@ -166,6 +166,9 @@ def for_people(folder: Folder, cells: Sequence[Cell], results: Results) -> list[
     if not means or results.base is None:
         return []
     highest, top = max(means, key=means.__getitem__), best(results, reward)
+    if results.systems[highest].same_scores(results.base):
+        both_titles = f"{results.systems[highest].title} and {results.base.title}"
+        return [Paragraph(f"{both_titles} have the same scores on every article: there is nothing to judge.")]
     both, seed = (highest, results.base.name), results.seeds[0]
     chosen = {cell.system: cell for cell in cells if cell.system in both and cell.seed in (seed, None)}
     files = [str(folder.outputs(chosen[name])[results.method]) for name in both if name in chosen]

@@ -47,7 +47,7 @@ class Signs:
     @property
     def bound(self) -> str:
         """The limit of length in words; "" where it is unknown."""
-        return "" if self.limit is None else f" ({self.limit} tokens)"
+        return "" if self.limit is None else f" (decoding.max_length={self.limit})"
 
 
 class Spelling(NamedTuple):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
+from rewards.options import nearest
 from rlsum.errors import option
 from rlsum.readers import CorpusError
 
@@ -84,7 +85,8 @@ def roles(
     """
     for name, given in (("source_column", source), ("reference_column", reference)):
         if given is not None and given not in sizes:
-            raise CorpusError(f"{option(name, given)}: holds no texts; {_listed(sizes, columns)}")
+            lacks = "holds no texts" if given in columns else f"no such column{nearest(given, columns)}"
+            raise CorpusError(f"{option(name, given)}: {lacks}; {_listed(sizes, columns)}")
     if source is not None and source == reference:
         raise CorpusError(f"{option('reference_column', reference)}: is the column of the articles; name another")
     rest = {name: length for name, length in sizes.items() if name not in (source, reference)}

@@ -64,7 +64,7 @@ def test_the_verdict_says_that_most_summaries_end_at_the_limit_of_decoding(tmp_p
 
     found, results, _, _ = read(tmp_path, texts)  # of the run: 12
     (verdict,) = [line for line in findings(results, texts=found) if line.startswith("Training on rouge-l ")]
-    assert verdict.endswith("but 100% of its summaries end at the limit of length (12 tokens).")
+    assert verdict.endswith("but 100% of its summaries end at the limit of length (decoding.max_length=12).")
     longer, results, _, _ = read(tmp_path / "longer", texts, decoding={"beam": {"beam": 2, "max_length": 50}})
     assert not any("limit of length (" in line for line in findings(results, texts=longer))
 

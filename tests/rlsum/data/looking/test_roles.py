@@ -75,6 +75,8 @@ def test_a_given_column_is_taken_and_left_to_no_other_role():
         chosen(layout, source="body", reference="body")
     with pytest.raises(CorpusError, match=r"source_column='id': holds no texts; columns: 'id', 'text'"):
         roles({"text": 3}, ["id", "text"], source="id")
+    with pytest.raises(CorpusError, match=r"source_column='txet': no such column; did you mean 'text'"):
+        roles({"text": 3}, ["id", "text"], source="txet")
 
 
 PROSE = [f"Some words of text number {number} here." for number in range(30)]
