@@ -249,8 +249,8 @@ def _explained(name: str) -> Iterator[None]:
         reason = " ".join(str(error).split())
         sought = "" if Path(name).exists() else "no such folder, and from the hub it "
         raise PretrainedError(
-            f"model.pretrained={name}: {sought}cannot be loaded ({reason}); give a folder that save_pretrained wrote, or "
-            "a name on the hub that this machine can reach"
+            f"model.pretrained={name}: {sought}cannot be loaded ({reason}); give a folder that save_pretrained wrote, "
+            "or a name on the hub that this machine can reach"
         ) from error
 
 
