@@ -139,7 +139,8 @@ def random_judges(votes: ArrayLike, *, items: Ids | None = None, same: int = 0, 
     """The preference of judges like those of ``votes`` (comparisons, judges) of -1, 0 and 1, NaN = not judged.
 
     ``items`` and ``same`` as in `preference`: the share is the same, with no difference as half a vote. If all votes
-    are equal, no spread can be estimated: p is then that of the sign test over judges or items, whichever are fewer.
+    are equal, no spread can be estimated: p is then that with one vote for neither, since judges of whom one dissents
+    cannot be more certain, and the interval that of the sign test over judges or items, whichever are fewer.
     """
     votes = np.asarray(votes, dtype=np.float64)
     nan = float("nan")
@@ -157,7 +158,8 @@ def random_judges(votes: ArrayLike, *, items: Ids | None = None, same: int = 0, 
     if estimates.variance[0] < 1e-24:
         fewer = min(layout.items, layout.judges)
         low, high = unanimous(mean, fewer, (1 - level) / 2)
-        df, p = nan, 2.0 ** (1 - fewer) if mean else 1.0
+        doubted = np.where(np.arange(len(values)) == 0, 0.0, values)
+        df, p = nan, float(layout.p_values(doubted[None])[0]) if mean else 1.0
     else:
         low, high, p, df = layout.interval(values, equal, level)
         low, high = _towards_unanimous(low, high, mean, min(layout.items, layout.judges), (1 - level) / 2)
