@@ -38,6 +38,7 @@ SYSTEMS |= {ERRORS: 2, BESIDE: 2}
 SHARES = (0.4, 0.25, 0.2, 0.1, 0.05)  # of the kinds among marked errors
 CRITERIA = 3
 CROWDS = ("alike", "own preferences", "own, which cancel", "one dominant", "own, one dominant")
+CAMPS = "two camps"  # of judges, who mostly prefer the first of two systems, or the second
 CLAIMS = (
     "these judges lean",
     "a preference",
@@ -64,13 +65,14 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=30)
     parser.add_argument("--judges", type=int, nargs="+", default=[3, 5, 10, 15])
     parser.add_argument("--kinds", nargs="+", default=list(SYSTEMS))
+    parser.add_argument("--crowds", nargs="+", default=list(CROWDS), help=f"also {CAMPS!r}")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     print_table(("answers", "judges", "crowd", *CLAIMS), rows(options))
 
 
 def rows(options: argparse.Namespace) -> Iterator[list[str]]:
-    for kind, judges, crowd in product(options.kinds, options.judges, CROWDS):
+    for kind, judges, crowd in product(options.kinds, options.judges, options.crowds):
         generator, counts = np.random.default_rng(options.seed), np.zeros(len(CLAIMS))
         for _ in range(options.studies // BLOCK):
             counts += claims(kind, assigned_to(judges, options.items, generator), judges, crowd, generator).sum(1)
@@ -127,6 +129,8 @@ def drawn(kind: str, assigned: Ints, judges: int, crowd: str, generator: Generat
     own = generator.normal(0, 0.4 if crowd.startswith("own") else 0, (BLOCK, judges, systems))
     if crowd == "own, which cancel":
         own -= own[:, assigned].mean((1, 2))[:, None]
+    if crowd == CAMPS:
+        own[..., :2] = generator.choice((-1, 1), (BLOCK, judges, 1)) * (1, -1)
     if crowd.endswith("one dominant"):
         own[:, 0, 0] = 10
     shape = (BLOCK, *assigned.shape, systems)

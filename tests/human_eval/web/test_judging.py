@@ -15,6 +15,8 @@ from human_eval.study import AboutJudge, Criterion, Enrolment
 from human_eval.web.access import FORM_LIFE
 from human_eval.web.judging import device
 
+PAID = "If you are paid for this study, the people who run it decide by what you saved."
+
 
 @pytest.fixture
 def item(anna):
@@ -169,6 +171,8 @@ def test_who_lost_the_booklet_is_told_that_the_answer_was_not_recorded(app, anna
     assert reply.status_code == 409
     assert "not recorded" in reply.text
     assert app.store.responses() == []
+    assert "Your work went to another judge" in (lost := anna.get("/").text)
+    assert PAID in lost
 
 
 def test_paused_takes_the_item_on_the_screen_and_shows_no_other(app, anna, item):
@@ -313,6 +317,7 @@ def test_who_withdraws_leaves_nothing_and_is_not_asked_again(app, anna):
     item = anna.begin()
     anna.say(item, "left", "none", comment="mine")
     assert 'href="/withdraw"' in anna.get("/").text
+    assert PAID in anna.get("/withdraw").text
     assert anna.post("/withdraw", data={}).status_code == 403
     gone = anna.post("/withdraw", data={"token": token_of(anna.get("/withdraw"))})
     assert "Your answers are deleted" in gone.text
@@ -324,7 +329,8 @@ def test_who_withdraws_leaves_nothing_and_is_not_asked_again(app, anna):
 
 def test_a_banned_judge_reads_so(app, anna, item):
     app.store.people.bar("anna", "banned")
-    assert "do not take part any more" in anna.get("/item").text
+    assert "do not take part any more" in (banned := anna.get("/item").text)
+    assert PAID in banned
     assert "banned" in app.visit("admin").get("/admin").text
 
 
