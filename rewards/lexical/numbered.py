@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 Counts = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+Ids = NDArray[np.int32 | np.int64]
 MARK, END = ".", b"\xff" * 4  # of a line, among words and among numbers
 
 
@@ -55,44 +56,54 @@ class _WordNumbers(dict[str, bytes]):
 class Numbered(NamedTuple):
     """n texts, one after another.
 
-    ids     (N,) int64, equal where words are equal, below ``size``
+    ids     (N,) int32, of runs of words int64; equal where words are equal, below ``size``
     owners  (N,) int64, the text of each word
     lengths (n,) int64
     lines   (N,) int64, the line of each word, counted through all texts
     """
 
-    ids: Numbers
+    ids: Ids
     owners: Numbers
     lengths: Numbers
     lines: Numbers
     size: int
 
+    @property
+    def starts(self) -> Numbers:
+        """Where each text begins, (n,)."""
+        return self.lengths.cumsum() - self.lengths
+
     @classmethod
     def of(cls, texts: Sequence[bytes]) -> Numbered:
         """Texts of one vocabulary."""
         marked = np.frombuffer(b"".join(texts), np.int32)
-        words = marked >= 0
-        ids, sizes = marked[words].astype(np.int64), np.fromiter(map(len, texts), np.int64, len(texts)) // 4
-        owners = np.repeat(np.arange(len(texts)), sizes)[words]
-        lengths, lines = np.bincount(owners, minlength=len(texts)), np.cumsum(~words, dtype=np.int64)[words]
-        return cls(ids, owners, lengths, lines, int(ids.max(initial=-1)) + 1)
+        ids, ends = marked[marked >= 0], np.flatnonzero(marked < 0)  # of lines
+        lines = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1) - 1)
+        sizes = np.fromiter(map(len, texts), np.int64, len(texts)) // 4
+        lengths = sizes - np.diff(np.searchsorted(ends, sizes.cumsum()), prepend=0)
+        return cls(ids, np.repeat(np.arange(len(texts)), lengths), lengths, lines, int(ids.max(initial=-1)) + 1)
 
     def take(self, texts: Numbers) -> Numbered:
         """Some of the texts, by their numbers."""
+        if np.array_equal(texts, np.arange(len(self.lengths))):
+            return self
         lengths = self.lengths[texts]
         owners = np.repeat(np.arange(len(lengths)), lengths)
-        shift = (self.lengths.cumsum() - self.lengths)[texts] - (lengths.cumsum() - lengths)
+        shift = self.starts[texts] - (lengths.cumsum() - lengths)
         words = np.arange(len(owners)) + shift[owners]
         return Numbered(self.ids[words], owners, lengths, self.lines[words], self.size)
 
     def halves(self) -> tuple[Numbered, Numbered]:
         """The first n / 2 texts, and the others."""
-        first, second = np.split(np.arange(len(self.lengths)), 2)
-        return self.take(first), self.take(second)
+        n = len(self.lengths) // 2
+        word = int(self.lengths[:n].sum())
+        first = Numbered(self.ids[:word], self.owners[:word], self.lengths[:n], self.lines[:word], self.size)
+        return first, Numbered(self.ids[word:], self.owners[word:] - n, self.lengths[n:], self.lines[word:], self.size)
 
     def sentences(self) -> tuple[Numbered, Numbers]:
         """The lines with a word as texts of their own, and the text of each, (m,)."""
-        starts = np.flatnonzero(np.diff(self.lines, prepend=-1) | np.diff(self.owners, prepend=-1))
+        differs = (self.lines[1:] != self.lines[:-1]) | (self.owners[1:] != self.owners[:-1])
+        starts = np.flatnonzero(np.concatenate([np.full(min(len(self.ids), 1), True), differs]))
         lengths = np.diff(starts, append=len(self.ids))
         return self._replace(owners=np.repeat(np.arange(len(starts)), lengths), lengths=lengths), self.owners[starts]
 
@@ -103,8 +114,10 @@ class Numbered(NamedTuple):
 
     def ngrams(self, n: int) -> Numbered:
         """The runs of ``n`` words of each text."""
+        if n == 1:
+            return self
         starts = np.flatnonzero(self.owners[: len(self.ids) - n + 1] == self.owners[n - 1 :])
-        ids, size = self.ids[starts], self.size
+        ids, size = self.ids[starts].astype(np.int64), self.size
         for further in range(1, n):
             if further > 1:  # else the numbers could exceed those of int64
                 known, ids = np.unique(ids, return_inverse=True)

@@ -193,8 +193,8 @@ class Rouge(ReferenceReward):
 
     def _block(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> NDArray[np.float64]:
         known = vocabulary_of(self.tokenizer, self.stemmer, language_of(self.language))
-        read = self._lined if self.split == "auto" else str
-        texts = known.numbered(map(read, chain(candidates, *references)))
+        every = [*candidates, *chain.from_iterable(references)]
+        texts = known.numbered(map(self._lined, every) if self.split == "auto" else every)
         count = len(candidates)
         scores, usable = np.full(count, np.nan), texts.lengths >= self.n
         rows = np.repeat(np.arange(count), [*map(len, references)])

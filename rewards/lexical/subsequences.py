@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from rewards.lexical.numbered import Numbered, Numbers
+from rewards.lexical.numbered import Ids, Numbered, Numbers
 
 Bits = NDArray[np.uint64]
 WORD = 64  # bits
@@ -103,7 +104,7 @@ def many_positions(firsts: Numbered, seconds: Numbered, first: Numbers, second: 
     """
     bits = np.zeros(len(first), dtype=np.uint64)
     for some, equal in _alike(firsts, seconds, first, second):
-        bits[some] = _positions_of(equal[:, 0], firsts.lengths[first[some]])
+        bits[some] = _positions_of(equal[:, 0])
     return bits
 
 
@@ -113,6 +114,8 @@ def _alike(firsts: Numbered, seconds: Numbered, first: Numbers, second: Numbers)
     The bits are (steps, lanes, pairs): words of the second, 64 places of the first a lane.
     """
     lengths, steps_of = firsts.lengths[first], seconds.lengths[second]
+    ids, other_ids = np.pad(firsts.ids, (0, MOST)), np.pad(seconds.ids, (MOST, 0))  # around the last and first text
+    starts, ends = firsts.starts[first], seconds.starts[second] + steps_of + MOST
     lanes_of = -(-lengths // (WORD // 2))  # halves
     order = np.lexsort((-steps_of, lanes_of))
     done = 0
@@ -122,41 +125,40 @@ def _alike(firsts: Numbered, seconds: Numbered, first: Numbers, second: Numbers)
         some = order[done : done + max(1, CELLS // (width * steps))]
         some = some[: np.searchsorted(lanes_of[some], halves, side="right")]
         done += len(some)
-        words = _padded(firsts, first[some], np.arange(width), -1)
-        others = _padded(seconds, second[some], np.arange(-steps, 0) + steps_of[some, None], -2)
+        words = _padded(ids, starts[some], width, np.arange(width) >= lengths[some, None], -1)
+        unused = np.arange(-steps, 0) < -steps_of[some, None]
+        others = _padded(other_ids, ends[some] - steps, steps, unused, -2)
         matches = np.packbits(others[:, :, None] == words[:, None, :], axis=-1, bitorder="little")
         equal = np.zeros((len(some), steps, -(-halves // 2) * 2), dtype="<u4")
         equal[..., :halves] = matches.view("<u4")
         yield some, np.ascontiguousarray(equal.view("<u8").transpose(1, 2, 0)).astype(np.uint64, copy=False)
 
 
-def _padded(texts: Numbered, rows: Numbers, places: Numbers, padding: int) -> NDArray[np.int32]:
-    """The words at ``places`` of some texts, (rows, places); ``padding``, which matches nothing, beyond their ends."""
-    lengths = texts.lengths[rows, None]
-    starts = (texts.lengths.cumsum() - texts.lengths)[rows, None]
-    words = texts.ids.astype(np.int32).take(starts + places, mode="clip")
-    words[np.broadcast_to((places < 0) | (places >= lengths), words.shape)] = padding
+def _padded(ids: Ids, starts: Numbers, width: int, unused: NDArray[np.bool_], padding: int) -> Ids:
+    """``width`` words from ``starts`` on, (rows, width), ``padding``, which matches nothing, where ``unused``."""
+    words: Ids = sliding_window_view(ids, width)[starts]
+    np.copyto(words, padding, where=unused)
     return words
 
 
-def _positions_of(equal: Bits, lengths: Numbers) -> Bits:
-    """``lcs_positions`` of pairs, from the places in the first (of ``lengths``) of each word of the second."""
-    full = np.uint64(2**WORD - 1) >> (WORD - lengths).astype(np.uint64)
-    levels, level = np.empty_like(equal), full
+def _positions_of(equal: Bits) -> Bits:
+    """``lcs_positions`` of pairs, from the places in the first of each word of the second."""
+    one = np.uint64(1)
+    level = reach = np.full(equal.shape[1], 2**WORD - 1, dtype=np.uint64)  # beyond the first they stay 1
+    levels, subsequence = np.empty_like(equal), np.zeros_like(level)
     for step, matching in enumerate(equal):
         matched = level & matching
-        levels[step] = level = ((level + matched) | (level - matched)) & full
-    subsequence, reach, one = np.zeros_like(full), full.copy(), np.uint64(1)
+        levels[step] = level = (level + matched) | (level - matched)
     for matching, level in zip(equal[::-1], levels[::-1], strict=True):
         last = _highest((matching | ~level) & reach)
         match = matching & last
         subsequence |= match
-        reach &= (last | (last - one)) ^ match  # without any it stays, and has none in the rows before either
+        reach = reach & ((last - one) | (last ^ match))  # without any it stays, and has none in the rows before either
     return subsequence
 
 
 def _highest(bits: Bits) -> Bits:
-    """The highest bit that is 1."""
-    for shift in (1, 2, 4, 8, 16, 32):
-        bits = bits | (bits >> np.uint64(shift))
-    return bits ^ (bits >> np.uint64(1))
+    """The highest bit that is 1; 0 of 0."""
+    alone = bits & ~(bits >> np.uint64(1))  # without neighbours, so that none is rounded up to the next power of two
+    exponent = alone.astype(np.float64).view(np.uint64) >> np.uint64(52)
+    return np.uint64(1) << (exponent - np.uint64(1023))  # beyond 63 bits there is none
