@@ -7,6 +7,7 @@ words of ``rewards.text.words``, which are characters, and each mark.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import chain
 from typing import Any
@@ -20,6 +21,8 @@ PLAIN = re.compile(
     """["'(\u2018\u201c]?([0-9]+|([0-9]+-)?[a-zA-Z]+(-[a-zA-Z]+)*)([,;:!?)"'\u2019\u201d]|['\u2019]s|(?<=[a-z0-9])[.])?"""
 )
 PARTS = re.compile("[a-zA-Z0-9]+|['\u2019]s$|[^a-zA-Z0-9]")
+NEAR = 64  # characters in which spaCy looks for a mark at an end of a chunk
+LONGEST_URL = 2**13  # characters; web servers take no more
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -33,7 +36,30 @@ def pipeline(language: Language = ENGLISH) -> Any:
     blank.max_length = 10**9  # spaCy's limit is for parsers, which are not used
     if language.splitter == "character":
         blank.tokenizer = _pieces_as_tokens(blank.vocab)
+    else:
+        _look_near(blank.tokenizer)
     return blank
+
+
+def _look_near(tokenizer: Any) -> None:
+    """Let spaCy split a chunk of n marks in about n steps: it searches all that is left of it for every mark.
+
+    Its patterns are of a few characters but for runs of full stops, which are searched whole.
+    """
+
+    def near(search: Callable[[str], re.Match[str] | None], end: slice) -> Callable[[str], re.Match[str] | None]:
+        def searched(text: str) -> re.Match[str] | None:
+            match = search(text[end])
+            return search(text) if match and len(match[0]) == NEAR else match
+
+        return searched
+
+    rules, tokenizer.rules = tokenizer.rules, {}  # else every change reads them again
+    is_url = tokenizer.url_match
+    tokenizer.prefix_search = near(tokenizer.prefix_search, slice(NEAR))
+    tokenizer.suffix_search = near(tokenizer.suffix_search, slice(-NEAR, None))
+    tokenizer.url_match = lambda chunk: is_url(chunk) if len(chunk) <= LONGEST_URL else None
+    tokenizer.rules = rules
 
 
 def _pieces_as_tokens(vocab: Any) -> Any:

@@ -97,7 +97,7 @@ declare(
         "tokens_per_second",
         "tokens whose log-probabilities the loss reads, end tokens counted, of all processes: of the samples, and of "
         "references where `gamma` is below 1 or there is coverage",
-        prints=",.0f",
+        prints=",.1f",
         shown=True,
         machine=True,
     ),

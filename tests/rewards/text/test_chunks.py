@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +16,8 @@ from rewards.text import sentences as text
 def test_tokens_keep_case_and_drop_spaces() -> None:
     assert chunks.tokens("Mr. Smith  didn't\ngo.") == ["Mr.", "Smith", "did", "n't", "go", "."]
 
+
+RUN = st.integers(1, 4) | st.sampled_from([chunks.NEAR - 1, chunks.NEAR, chunks.NEAR + 1, 150])
 
 # Special cases of spaCy and what they are made of, marks, and white space of several kinds.
 PIECES = "it's Inc. :) :)) ._. a.m. x-Inc. x:D don't 's D ... The cat 7 km \u00e9t\u00e9 \U0001f600"
@@ -68,5 +75,26 @@ def test_a_special_case_over_white_space_hides_another() -> None:
     assert chunks.tokens(content) == tokens_of_spacy(content) == ["x", "-", "Inc", ".", "_", "."]
 
 
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.tuples(st.sampled_from([*"[('\".,$…+-!a1°", "a.b", "'s", "...-", "http://a.b/"]), RUN), max_size=5))
+def test_long_runs_of_marks_are_split_as_by_spacy(runs: list[tuple[str, int]]) -> None:
+    chunk = "".join(piece * times for piece, times in runs)
+    assert chunks.tokens(chunk) == tokens_of_spacy(chunk)
+
+
+@pytest.mark.parametrize("piece", ["[", "'", "$", "!?", "...-", "http://a."])
+def test_long_chunks_of_marks_take_no_time(piece: str) -> None:
+    begun = time.process_time()
+    chunks.tokens((piece * 20_000)[:20_000])
+    assert time.process_time() - begun < 10  # spaCy: minutes
+
+
+@lru_cache(maxsize=1)
+def spacys_own() -> Callable[[str], Iterable[Any]]:
+    import spacy
+
+    return spacy.blank("en").tokenizer
+
+
 def tokens_of_spacy(content: str) -> list[str]:
-    return [token.text for token in chunks.pipeline().tokenizer(chunks.encodable(content)) if not token.is_space]
+    return [token.text for token in spacys_own()(chunks.encodable(content)) if not token.is_space]
