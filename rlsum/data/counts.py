@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from rlsum.data.remembered import counted, remembered
 from rlsum.data.vocabulary import Vocabulary
 
-BLOCK = 10_000  # rows whose words are counted at once
+BLOCK = 10_000  # rows whose words a thread counts at once
+AT_ONCE = 16 * BLOCK  # whose words wait at most to be put together
 TARGET_STEP = 4  # targets whose lengths differ by fewer tokens than this count as equally long
 
 
@@ -43,9 +44,10 @@ def vocabulary_of(rows: datasets.Dataset, size: int, min_count: int) -> Vocabula
     def count() -> list[tuple[str, int]]:
         counts: Counter[str] = Counter()
         with ThreadPoolExecutor() as threads:  # Arrow counts without Python's lock
-            starts = range(0, len(rows), BLOCK)
-            for block in counted(threads.map(partial(_words, rows), starts), "vocabulary", len(starts)):
-                counts.update(block)
+            for start in counted(range(0, len(rows), AT_ONCE), "vocabulary"):
+                starts = range(start, min(start + AT_ONCE, len(rows)), BLOCK)
+                for block in threads.map(partial(_words, rows), starts):
+                    counts.update(block)
         built = Vocabulary.of_counts(counts, size, min_count)
         return list(zip(built.words, built.counts, strict=True))
 
