@@ -2,7 +2,8 @@
 
     OMP_NUM_THREADS=1 python scripts/scoring/rouge.py outputs.jsonl --pairs 4000
 
-Texts are new in every round: their lines are in another order. Words are known from the first round on.
+Also of rouge-score-rs where it is installed, of BLEU beside sacrebleu, of METEOR, and of ROUGE-Lsum of texts of one
+line. Texts are new in every round: their lines are in another order. Words are known from the first round on.
 """
 
 from __future__ import annotations
@@ -10,11 +11,17 @@ from __future__ import annotations
 import argparse
 import random
 import time
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics import BLEU
 
 import rewards
 from rlsum.records import read_outputs
@@ -32,21 +39,51 @@ def main() -> None:
     options = parser.parse_args()
     chance = random.Random(options.seed)
     outputs = read_outputs(options.outputs)[: options.pairs]
-    scorers = [rewards.load(name) for name in NAMES]
-    theirs = RougeScorer([*NAMES.values()], use_stemmer=True)
-    ours, peers = [], []
+    scorers = {name: rewards.load(name) for name in (*NAMES, "bleu", "meteor", "rouge-lsum")}
+    peers: dict[str, Any] = {"rouge-score": RougeScorer([*NAMES.values()], use_stemmer=True)}
+    if find_spec("rouge_score_rs"):
+        rust = import_module("rouge_score_rs.rouge_scorer")
+        peers["rouge-score-rs"] = rust.RougeScorer([*NAMES.values()], use_stemmer=True)
+    rounds = []
     for number in range(options.rounds):
         pairs = [(shuffled(row.candidate, chance), shuffled(row.references[0], chance)) for row in outputs]
+        rounds.append(rates(pairs, pairs[: options.peer_pairs], scorers, peers))
+        print(f"round {number + 1}: {shown(rounds[-1])}", flush=True)
+    print(f"median: {shown({name: median(one[name] for one in rounds) for name in rounds[0]})} pairs a CPU second")
+
+
+def rates(
+    pairs: list[tuple[str, str]], some: list[tuple[str, str]], scorers: dict[str, Any], peers: dict[str, Any]
+) -> dict[str, float]:
+    """Pairs a CPU second: all by ours, some by others."""
+    found: dict[str, float] = {}
+
+    def timed(name: str, number: int, compute: Callable[[], Any]) -> Any:
         begun = time.process_time()
-        scores = [scorer([c for c, _ in pairs], [[r] for _, r in pairs]) for scorer in scorers]
-        ours.append(len(pairs) / (time.process_time() - begun))
-        begun = time.process_time()
-        official = [theirs.score(reference, candidate) for candidate, reference in pairs[: options.peer_pairs]]
-        peers.append(len(official) / (time.process_time() - begun))
+        result = compute()
+        found[name] = number / (time.process_time() - begun)
+        return result
+
+    texts, lists, sacrebleu = [text for text, _ in pairs], [[other] for _, other in pairs], BLEU(effective_order=True)
+    scores = timed("four ROUGE", len(pairs), lambda: [scorers[name](texts, lists) for name in NAMES])
+    for peer, theirs in peers.items():
+        official = timed(peer, len(some), partial(scored, theirs, some))
         for column, name in zip(scores, NAMES.values(), strict=True):
-            assert np.array_equal(column[: len(official)], [row[name].fmeasure for row in official]), name
-        print(f"round {number + 1}: ours {ours[-1]:,.0f}, rouge-score {peers[-1]:,.0f}", flush=True)
-    print(f"median: ours {median(ours):,.0f}, rouge-score {median(peers):,.0f} pairs a CPU second")
+            assert np.array_equal(column[: len(some)], [row[name].fmeasure for row in official]), (peer, name)
+    timed("bleu", len(pairs), lambda: scorers["bleu"](texts, lists))
+    timed("sacrebleu", len(some), lambda: [sacrebleu.sentence_score(text, [other]) for text, other in some])
+    timed("meteor", len(pairs), lambda: scorers["meteor"](texts, lists))
+    lines, others = [" ".join(text.split()) for text in texts], [[" ".join(text.split())] for _, text in pairs]
+    timed("rouge-lsum of one line", len(pairs), lambda: scorers["rouge-lsum"](lines, others))
+    return found
+
+
+def scored(scorer: Any, pairs: list[tuple[str, str]]) -> list[Any]:
+    return [scorer.score(reference, text) for text, reference in pairs]
+
+
+def shown(rates: dict[str, float]) -> str:
+    return ", ".join(f"{name} {rate:,.0f}" for name, rate in rates.items())
 
 
 def shuffled(text: str, chance: random.Random) -> str:
