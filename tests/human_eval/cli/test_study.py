@@ -5,11 +5,13 @@ import subprocess
 import sys
 from contextlib import closing, suppress
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from rows import rows_of
 from studies import NAMES, outputs
 
+from human_eval.cli.export import Format
 from human_eval.collection.responses import Response
 from human_eval.collection.store import ResponseStore
 from human_eval.files import read_key, read_study
@@ -153,7 +155,7 @@ def test_build_warns_of_a_system_in_lower_case_and_writes_all_alike_if_asked_to(
     assert not any("SUMMARY" in task.left + task.right for task in read_study(tmp_path / "two").tasks)
 
 
-@pytest.mark.parametrize("to", ["offline", "csv", "mturk", "prolific"])
+@pytest.mark.parametrize("to", get_args(Format))
 def test_no_export_and_no_public_file_names_a_system(rlsum, study, tmp_path, to):
     """The audit of blinding: neither systems, nor ids of the outputs, nor the seed, whatever is handed out."""
     link = ["--link", "https://study.example.org/join/abc"] if to == "prolific" else []
