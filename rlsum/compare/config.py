@@ -119,9 +119,13 @@ class Comparison:
     is trained with each"""
     seeds: Annotated[tuple[int, ...], MAY_CHANGE] = (1, 2, 3)
     """of training"""
-    controls: Annotated[tuple[Literal["none"] | Control, ...], MAY_CHANGE] = ALL_CONTROLS
-    """none: continued likelihood; shuffled, constant: of the rewards in ``controls_of`` (constant: with the mean
-    advantage in the log of the run that it is a control of)"""
+    controls: Annotated[tuple[Literal["none"] | Control, ...], MAY_CHANGE] = (
+        "none",
+        "shuffled",
+        "constant",
+    )
+    """none: continued likelihood; the others: of the rewards in ``controls_of`` (constant: with the mean advantage in
+    the log of the run that it is a control of)"""
     controls_of: Annotated[tuple[str, ...] | None, MAY_CHANGE] = None
     """default: the first reward"""
     decoding: Annotated[dict[str, Decode], MAY_GROW] = field(default_factory=lambda: {"beam": Decode(beam=5)})

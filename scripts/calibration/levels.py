@@ -16,7 +16,6 @@ from itertools import product
 
 import numpy as np
 
-from calibration import graded
 from calibration.preference import print_table
 from human_eval.planning.graded import rejections_graded
 from human_eval.planning.simulation import Assumptions, dealt, layout_of, rejections_alike
@@ -30,6 +29,8 @@ EVEN = (
     (200, 3, 30),
 )  # fmt: skip
 UNEVEN = ((60, 3, 10), (100, 2, 8), (60, 1, 10), (100, 3, 20))  # judge k of n has a share proportional to k
+KINDS = (("pair", 2), ("strength", 2), ("likert-5", 2), ("likert-7", 4), ("ranking", 4), ("best-worst", 4))
+DESIGNS = ((30, 3, 6), (60, 1, 10), (100, 3, 15), (100, 5, 5))  # of graded answers
 LOWEST, HIGHEST = 4.0, 6.0
 NO_P = " (no p)"
 
@@ -69,7 +70,7 @@ def designs(seed: int) -> Iterator[tuple[str, Ints, Rejections]]:
     """Name, assignment (items, judges of each) and simulation of each design."""
     for name, assigned in vote_designs(seed):
         yield f"votes, {name}{NO_P if layout_of(assigned).refused else ''}", assigned, rejections_alike
-    for (answers, texts), design in product(graded.KINDS, graded.DESIGNS):
+    for (answers, texts), design in product(KINDS, DESIGNS):
         rejections = partial(rejections_graded, answers=answers, texts=texts, alike=True)
         yield f"{answers}, {texts}, {named(*design)}", of_even(*design), rejections
 

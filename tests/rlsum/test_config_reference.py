@@ -1,10 +1,13 @@
 """Every key of a configuration is explained, with the default and range that it has."""
 
+from typing import get_args
+
 import pytest
 from typer.testing import CliRunner
 
 from rlsum import config_reference as reference
 from rlsum.cli.app import app
+from rlsum.objective import Control
 
 
 @pytest.mark.parametrize("section", reference.SECTIONS)
@@ -22,7 +25,7 @@ def test_defaults_values_and_ranges_are_those_of_the_fields():
     ranges = {"gamma": ">= 0, <= 1", "gamma_end": ">= 0, <= 1", "reward_scale": "> 0", "control": "", "steps": ">= 1"}
     assert {name: keys[name].range for name in ranges} == ranges
     assert keys["ratio"].values == ("token", "sequence")
-    assert keys["control"].values == ("shuffled", "constant")
+    assert keys["control"].values == get_args(Control)
 
 
 def test_the_command_prints_a_section_and_refuses_an_unknown_one():
