@@ -73,5 +73,7 @@ def _fault(fault: Any) -> str:
 def option_fault(error: ValidationError, given: Mapping[str, Any]) -> UserError:
     """The first fault of a dataclass that was made of arguments: the argument as its reader writes it, and the fix."""
     fault = error.errors()[0]
+    if isinstance(own := fault.get("ctx", {}).get("error"), UserError):  # raised by the dataclass itself
+        return own
     name, problem = str(fault["loc"][0]), fault["msg"].replace("Input should be", "must be")
     return UserError(f"{option(name, given[name])}: {problem}")

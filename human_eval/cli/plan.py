@@ -12,7 +12,7 @@ from rich.console import Console
 
 from human_eval.answers import PAIR
 from human_eval.formatting import counted, percentage
-from human_eval.minutes import A_TASK
+from human_eval.planning.recruitment import Effort
 from human_eval.statistics.exclusion import ExclusionRules
 from rlsum.cli.options import Overwrite, expanded
 from rlsum.errors import UserError
@@ -65,18 +65,6 @@ class Planning:
     """primary criterion"""
     criteria: str = "non-redundancy,coherence,focus,overall"
     """all criteria, separated by commas"""
-    attrition: float = 0.0
-    """share of people who begin and do not finish, or fail a training round"""
-    excluded: float = 0.0
-    """share of people who finish and whom the rules will exclude"""
-    minutes: float = A_TASK
-    """minutes of a task: an article, two summaries and the answers; `build` prints those of your texts"""
-    checks: int = 5
-    """checks for each person, as in `build`"""
-    pay: float | None = None
-    """pay an hour, in any currency"""
-    fee: float = 0.0
-    """what a platform adds, as a share of the pay, such as 0.33"""
     draws: int = Field(default=2_000, ge=100)
     """simulated studies for each number of items and judges"""
     seed: int = Field(default=0, ge=0)
@@ -90,6 +78,7 @@ def plan(
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for plan.json, preregistration.md, power.png.")
     ],
     how: Planning,
+    effort: Effort,
     rules: ExclusionRules,
     overwrite: Overwrite = False,
 ) -> None:
@@ -114,7 +103,6 @@ def plan(
     from human_eval.planning.plan import PlannedDesign, write_plan
     from human_eval.planning.plan import plan as make
     from human_eval.planning.preregistration import preregistration
-    from human_eval.planning.recruitment import Effort
     from human_eval.planning.scenarios import read_scenarios
     from human_eval.report.pictures import power_picture
     from human_eval.statistics.analysis import About
@@ -123,7 +111,6 @@ def plan(
     names = [name.strip() for name in how.criteria.split(",") if name.strip()]
     if how.primary not in names:
         raise UserError(f"--primary {how.primary}: not one of --criteria {', '.join(names)}")
-    effort = Effort(how.attrition, how.excluded, how.minutes, how.checks, how.pay, how.fee)
     assumptions, source = _assumed(how)
     scenarios = () if how.assumptions is None else read_scenarios(how.assumptions, assumptions, how.judges)
     judges = how.judges

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+
+from pydantic.dataclasses import dataclass
 
 from human_eval.formatting import counted, percentage
 from human_eval.minutes import A_TASK
@@ -15,21 +17,23 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Effort:
-    """What is assumed of people, all of it for one task or one person.
+    """What is assumed of people. The fields are options of `plan`.
 
-    ``attrition``: share of those who begin and do not finish, such as those who fail a training round; ``excluded``:
-    share of those who finish whom the rules exclude; ``minutes`` of a task; ``checks``: tasks of a person that are no
-    comparisons; ``pay`` an hour, None for no money; ``fee``: what a platform adds, as a share of the pay.
-
-    Raises UserError for values out of range.
+    Raises pydantic's ValidationError for values out of range.
     """
 
     attrition: float = 0.0
+    """share of people who begin and do not finish, or fail a training round"""
     excluded: float = 0.0
+    """share of people who finish and whom the rules will exclude"""
     minutes: float = A_TASK
+    """minutes of a task: an article, two summaries and the answers; `build` prints those of your texts"""
     checks: int = 5
+    """checks for each person, as in `build`"""
     pay: float | None = None
+    """pay an hour, in any currency"""
     fee: float = 0.0
+    """what a platform adds, as a share of the pay, such as 0.33"""
 
     def __post_init__(self) -> None:
         check_ranges(asdict(self))

@@ -1,9 +1,9 @@
 import pytest
+from pydantic import ValidationError
 
 from human_eval.planning.plan import PlannedDesign, plan, settings_of, write_plan
 from human_eval.planning.recruitment import Effort, in_words, recruitment
 from human_eval.planning.simulation import Assumptions
-from rlsum.errors import UserError
 
 
 def test_people_minutes_and_money_by_hand():
@@ -27,12 +27,12 @@ def test_without_losses_and_pay_nobody_is_spare_and_nothing_costs():
     [("attrition", 1.0), ("attrition", -0.1), ("excluded", float("nan")), ("minutes", 0), ("checks", -1), ("pay", 0)],
 )
 def test_a_value_out_of_range_is_named(option, value):
-    with pytest.raises(UserError, match=f"--{option}"):
+    with pytest.raises(ValidationError, match=f"--{option}"):
         Effort(**{option: value})
 
 
 def test_a_fee_of_no_pay_is_an_error():
-    with pytest.raises(UserError, match="--pay"):
+    with pytest.raises(ValidationError, match="--pay"):
         Effort(fee=0.3)
 
 
