@@ -329,5 +329,8 @@ def test_a_model_that_is_no_encoder_decoder_is_refused(tiny_encoder):
 
 
 def test_a_name_that_cannot_be_reached_is_a_clear_error():
-    with pytest.raises(loading.PretrainedError, match=r"model\.pretrained=no-such/model: no such folder, and from the hub it cannot be loaded"):
+    with pytest.raises(
+        loading.PretrainedError,
+        match=r"model\.pretrained=no-such/model: no such folder, and from the hub it cannot",
+    ):
         loading.load_config("no-such/model")
