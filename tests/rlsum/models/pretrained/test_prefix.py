@@ -117,7 +117,7 @@ def assert_decodes_as_plain_rows(network, batch, rows, longest=6, close=4e-6):
 
     def choose(ids, scores):
         assert scores.dtype == network.dtype
-        seen.append(scores)
+        seen.append(scores.clone())  # the next step of a graph overwrites them
         return (scores + 0.1 * torch.arange(len(scores)).unsqueeze(1) * torch.arange(WORDS)).argmax(-1)
 
     network.requires_grad_(False)
