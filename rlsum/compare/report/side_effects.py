@@ -14,7 +14,7 @@ from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.trained.equal_length import EqualLength, at_equal_length
 from rlsum.evaluation.trained.hierarchical import Difference, mean_difference, paired_table
 from rlsum.evaluation.trained.verdicts import ALPHA, verdict
-from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, joined, p_text
+from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, joined, p_words
 from rlsum.scoring.properties import PROPERTIES
 
 LENGTH = "length"  # the name of the property
@@ -54,7 +54,8 @@ def _losses(results: Results, system: System, own: Path | None) -> str:
     if not likely:
         return ""
     worst = min(likely, key=lambda test: test.difference.mean)
-    tested = f"p = {p_text(worst.difference.p)}, with Holm's correction {p_text(worst.difference.p_holm)}"
+    p, p_holm = worst.difference.p, worst.difference.p_holm
+    tested = worst.partial or f"{p_words(p)}, with Holm's correction {p_words(p_holm)}"
     fall = f"{SCALE * worst.difference.mean:+.2f} on {worst.metric} over the start"
     return f"the largest fall, {fall}, is not shown ({tested})"
 
