@@ -115,6 +115,10 @@ def of_updates(models, batches, objective):
 def main():
     import elsewhere
 
+    with tempfile.TemporaryDirectory() as folder:  # before the device begins, with which transformers leaves buffers unset
+        others = {"causal": lm.summarizer(lm.save(Path(folder) / "llama", "llama"))}
+        others |= {name: pretrained.summarizer(pretrained.save(Path(folder) / name, name)) for name in ("bart", "t5")}
+    torch.use_deterministic_algorithms(True, warn_only=True)  # memory that nobody set is NaN
     kept = elsewhere.begin()
     with pytest.raises(RuntimeError, match="same device"):
         torch.ones(3, device=elsewhere.NAME) + torch.ones(3)
@@ -125,9 +129,6 @@ def main():
     print("samples")
     of_texts(models, batches)
     print("texts")
-    with tempfile.TemporaryDirectory() as folder:
-        others = {"causal": lm.summarizer(lm.save(Path(folder) / "llama", "llama"))}
-        others |= {name: pretrained.summarizer(pretrained.save(Path(folder) / name, name)) for name in ("bart", "t5")}
     there = {name: (m, pretrained.batch(m).to(elsewhere.NAME)) for name, m in others.items()}
     for other in others.values():
         other.to(elsewhere.NAME)
