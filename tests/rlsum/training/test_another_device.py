@@ -115,7 +115,7 @@ def of_updates(models, batches, objective):
 def main():
     import elsewhere
 
-    with tempfile.TemporaryDirectory() as folder:  # before the device begins, with which transformers leaves buffers unset
+    with tempfile.TemporaryDirectory() as folder:  # before the device begins, or buffers stay unset
         others = {"causal": lm.summarizer(lm.save(Path(folder) / "llama", "llama"))}
         others |= {name: pretrained.summarizer(pretrained.save(Path(folder) / name, name)) for name in ("bart", "t5")}
     torch.use_deterministic_algorithms(True, warn_only=True)  # memory that nobody set is NaN
