@@ -58,15 +58,21 @@ class Objective:
     gamma_end: float | None = Field(default=None, ge=0, le=1)
     """its weight at the last update, reached linearly; none: constant"""
     estimator: Annotated[Estimator, MIXED] = "self-critical"
-    """how the rewards of mixed become advantages; gdpo and normalize-then-sum bring the components of a weighted reward
-    to one scale first"""
+    """how the rewards r of mixed become advantages, mean and std over an article's samples unless stated.
+    self-critical: r - r(greedy) (Rennie et al. 2017; Clark et al. 2019); rloo: r - mean of the others (Kool et al.
+    2019; Ahmadian et al. 2024); grpo: (r - mean) / std (Shao et al. 2024); dr-grpo: r - mean (Liu et al. 2025);
+    reinforce++: (r - mean) / std, of all samples of the update (Hu et al. 2025), with baseline: of r - mean; for these
+    a weighted reward is summed first. normalize-then-sum: the weighted sum of (r - mean) / std of each of its
+    components (Liu et al. 2026, first step); gdpo: these sums, (s - mean) / std over the update (Liu et al. 2026)"""
     reward_scale: Annotated[float, SCALED] = Field(default=1.0, gt=0, allow_inf_nan=False)
     """factor on the advantages of mixed and the rewards of minimum-risk"""
     samples: int = Field(default=1, ge=1)
     """samples per article; 2 or more but for mle, and mixed with self-critical or reinforce++"""
     normalisation: Annotated[Normalisation, MIXED] = "constant"
-    """what the sum of log p over a sample is divided by in mixed: the divisor (constant), the mean length of the
-    update's samples (token), the sample's length (sequence), or 1 (sum)"""
+    """what the sum of log p over a sample is divided by in mixed. constant: the divisor (Dr. GRPO, Liu et al. 2025);
+    token: the mean length of the update's samples (DAPO, Yu et al. 2025, as implemented: the paper's formula divides
+    within an article); sequence: the sample's length (GRPO, Shao et al. 2024); sum: 1, with a smaller reward_scale or
+    gamma (Clark et al. 2019, equation 7; Rennie et al. 2017; Ahmadian et al. 2024)"""
     divisor: Annotated[float | None, MIXED, DIVIDED] = Field(default=None, gt=0, allow_inf_nan=False)
     """the divisor of normalisation=constant; none: the mean tokens of the training references"""
     skip_zero_groups: Annotated[bool, MIXED] = False

@@ -176,18 +176,18 @@ def reward_page(name: str) -> str:
         choices = ", ".join(f"`{choice}`" for choice in option.choices)
         lines.append(row(f"`{key}`", shown, "; ".join(filter(None, (choices, option.range, option.meaning)))))
     title, text = family(name)
-    lines += ["", f"## {title}" if title != name else "## More", "", text]
+    lines += ["", f"## {title}" if title != name else "## More", "", text] if text else []
     place = PurePosixPath("docs/reference/rewards.md")
     return relinked("\n".join(lines), place, PurePosixPath(f"reference/rewards/{name}.md"))
 
 
 def family(name: str) -> tuple[str, str]:
-    """The section of a reward in ``FAMILIES``: title and text; raises KeyError for a reward that has none."""
+    """The section of a reward in ``FAMILIES``: title and text, empty for one of which its class says all."""
     for section in FAMILIES.read_text(encoding="utf-8").split("\n## ")[1:]:
         title, _, text = section.partition("\n")
         if name in title.split(", "):
             return title, text.strip().replace("\n### ", "\n#### ")
-    raise KeyError(name)
+    return "", ""
 
 
 def readers() -> str:

@@ -4,8 +4,7 @@
     python scripts/reproduce.py movers --help
 
 twmd: Chen et al. (2020). movers: Clark et al. (2019). neighbors: Ethayarajh and Sadigh (2020). rescaling: BERTScore's
-rescaling, Zhang et al. (2020). zhang2023: the judgments of Zhang et al. (2023). `reproduce.py PAPER --help` has the
-options of a paper.
+rescaling, Zhang et al. (2020). `reproduce.py PAPER --help` has the options of a paper.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ PAPERS = {
     "movers": "reproductions.movers.command",
     "neighbors": "reproductions.neighbors.command",
     "rescaling": "reproductions.rescaling",
-    "zhang2023": "reproductions.zhang2023",
 }
 
 

@@ -233,12 +233,6 @@ def test_headline_results_are_those_of_the_studies():
 # ---- rewards ------------------------------------------------------------------------------------------------------
 
 
-def test_every_reward_has_a_section():
-    text = (ROOT / "docs" / "reference" / "rewards.md").read_text(encoding="utf-8")
-    titles = {name for title in re.findall(r"^## ([^\n]+)", text, re.MULTILINE) for name in title.split(", ")}
-    assert set(rewards.base.TABLE) <= titles
-
-
 def test_the_reward_in_ten_lines(tmp_path, monkeypatch):
     code = blocks(ROOT / "CONTRIBUTING.md", "python")[0]
     assert len(code.splitlines()) <= 10

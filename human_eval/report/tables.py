@@ -10,20 +10,13 @@ from human_eval.formatting import versus
 from human_eval.report.adherence import plan_table
 from human_eval.report.amounts import number, share_of_the_second
 from human_eval.report.errors import error_tables
+from human_eval.statistics.agreement import AGREEMENTS
 from human_eval.statistics.analysis import Analysis, Verdict
 from human_eval.statistics.control_variate import ControlVariate
 from human_eval.statistics.preference import Preference
 from human_eval.statistics.ranking import SystemRanking
 from rlsum.evaluation.agreement import Agreement
 from rlsum.pages.table import DASH, UNDEFINED, Cell, Row, Table, p_text, p_words, text_table
-
-AGREEMENTS = {
-    "alpha": "Krippendorff's alpha (ordinal)",
-    "kappa": "Fleiss' kappa",
-    "pairwise": "pairs of judges who agree, %",
-    "correlation": "correlation within items",
-}
-
 
 MARKED = "Bold: the 95% interval of this cell alone excludes 50%."
 
@@ -84,7 +77,7 @@ def agreement_table(analysis: Analysis) -> Table:
         rows.append((criterion, versus(pair), *cells, f"{measures['alpha'].n:,}"))
         reasons = [measure.reason for measure in measures.values() if measure.reason]
         notes |= dict.fromkeys(f"{criterion}, {' and '.join(pair)}: {reason}" for reason in reasons)
-    header = ("criterion", "first / second", *AGREEMENTS.values(), "comparisons")
+    header = ("criterion", "first / second", *(heading for heading, _ in AGREEMENTS.values()), "comparisons")
     return text_table("Do the judges agree?", header, rows, notes)
 
 

@@ -7,6 +7,7 @@ Intervals resample items. A measure is an engine: its values (b,) under weights 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -15,8 +16,9 @@ from numpy.typing import ArrayLike
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation.agreement import Agreement, krippendorff_alpha, pairable, with_interval
 from rlsum.evaluation.coefficients.statistic import Engine
-from rlsum.evaluation.correlation import LEVEL, RESAMPLES
+from rlsum.evaluation.correlation import RESAMPLES
 from rlsum.evaluation.rows import Ids, Ints
+from rlsum.evaluation.statistics import LEVEL
 
 
 def agreements(
@@ -29,11 +31,10 @@ def agreements(
     matrix, unit, units = pairable(votes, items)
     alpha = krippendorff_alpha(votes, scale="ordinal", inputs=items, resamples=resamples, seed=seed)
     undefined = replace(alpha, value=np.nan, low=np.nan, high=np.nan, reason="")
-    measured = {"alpha": alpha}
-    measures = {"kappa": fleiss_kappa, "pairwise": pairwise_agreement, "correlation": intraitem_correlation}
-    for name, measure in measures.items():
-        if np.isnan(alpha.value) and (name != "pairwise" or not len(matrix)):
-            measured[name] = alpha  # undefined for the same reason
+    measured = {}
+    for name, (_, measure) in AGREEMENTS.items():
+        if measure is None or (np.isnan(alpha.value) and (name != "pairwise" or not len(matrix))):
+            measured[name] = alpha  # itself, or undefined for the same reason
         else:
             measured[name] = with_interval(undefined, measure(matrix, unit, units), unit, units, LEVEL, resamples, seed)
     return measured
@@ -91,6 +92,15 @@ def intraitem_correlation(matrix: Floats, unit: Ints, units: int) -> Engine:
             return (above - below) / (above + (typical - 1) * below)
 
     return value
+
+
+# Name -> its heading and its engine; alpha has a function of its own.
+AGREEMENTS: dict[str, tuple[str, Callable[[Floats, Ints, int], Engine] | None]] = {
+    "alpha": ("Krippendorff's alpha (ordinal)", None),
+    "kappa": ("Fleiss' kappa", fleiss_kappa),
+    "pairwise": ("pairs of judges who agree, %", pairwise_agreement),
+    "correlation": ("correlation within items", intraitem_correlation),
+}
 
 
 def _counts(matrix: Floats) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -81,12 +80,6 @@ class StaticMover(Mover):
             "oov": self.oov,
         }
         return signature(self.name, **fields, **self.preprocessing.fields(), solver=f"exact-{library('pot')}")
-
-    def oov_rate(self, texts: Iterable[str]) -> float:
-        """The share of words to weigh, over all ``texts``, that have no vector; NaN where there is no such word."""
-        index = self._space().index
-        known = [word in index for text in texts for words in self._words(text) for word in words]
-        return 1.0 - float(np.mean(known)) if known else float("nan")
 
     def document(self, text: str) -> Document:
         """The text as it is scored, for ``explain``."""

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from rlsum.compare import costs, preflight
 from rlsum.compare.cells import Cell, cells_of
-from rlsum.compare.config import Comparison
+from rlsum.compare.config import Comparison, load
 from rlsum.compare.folder import Folder
 from rlsum.compare.report.page import write_report
 from rlsum.compare.status import watching
@@ -23,6 +23,7 @@ from rlsum.pages.blocks import Block
 from rlsum.pages.shown import Shown, frame
 from rlsum.pages.terminal import show
 from rlsum.readers.understood import quietly
+from rlsum.yaml_files import Overrides, written
 
 REPORT = "report"
 
@@ -47,21 +48,25 @@ class Compared(Shown):
         return table.assign(mean=table["mean"].replace("", "nan").astype(float), articles=table["articles"].astype(int))
 
 
-def run(
-    comparison: Comparison,
-    jobs: int,
+def compare(
+    config: str | Path | Comparison,
+    overrides: Overrides = (),
+    *,
+    jobs: int = 2,
     report_only: bool = False,
     retry: bool = False,
     task: int | None = None,
     timed: bool = True,
     console: Console | None = None,
 ) -> Compared:
-    """Check, train, decode and score what is left, then write the report; not with ``task``, which is one cell.
+    """Train on each of several rewards from one start, and report which is better by which metric.
 
-    Prints the cells as they begin and end. ``report_only``: trains nothing, scores files of outputs that were added.
-    ``timed``: first measures and prints what all cells will cost, except for a task: each of an array would measure the
-    same.
+    A stopped comparison continues when the same call is made again. ``report_only``: train nothing, score files of
+    outputs that were added. ``retry``: try failed cells again. ``task``: one cell alone, without a report. ``timed``:
+    first measure and print what all cells will cost, except for a task: each of an array would measure the same.
+    Cells are processes that start Python anew; prints them as they begin and end.
     """
+    comparison = config if isinstance(config, Comparison) else _read(Path(config), overrides)
     console = console or Console()
     folder, cells = Folder(comparison), cells_of(comparison)
     chosen = cells if task is None else needed(cells, task)
@@ -90,6 +95,15 @@ def run(
     except OSError as error:
         fix = f"nothing is lost: make room, and add {option('report_only', True)}"
         raise UserError(f"{folder.path / REPORT}: cannot be written ({error.strerror}); {fix}") from error
+
+
+def _read(config: Path, overrides: Overrides) -> Comparison:
+    """A comparison of a file. Raises UserError for a function that only this process has."""
+    changes = written(overrides)
+    if named := next((text for text in changes if '"__main__:' in text), None):
+        fix = "put the function in a file of its own; cells are processes that start Python anew"
+        raise UserError(f"{named}: a function of this script or notebook, which no other process has; {fix}")
+    return load(config, changes)
 
 
 def unscored(folder: Folder, cell: Cell, retry: bool) -> bool:

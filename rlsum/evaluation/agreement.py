@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 
 from rlsum.evaluation.coefficients.statistic import Engine
 from rlsum.evaluation.coefficients.table import named
-from rlsum.evaluation.correlation import LEVEL, RESAMPLES, interval
+from rlsum.evaluation.correlation import RESAMPLES, interval
 from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, check_option, constant, judged_rows, numbered
+from rlsum.evaluation.statistics import LEVEL
 
 Scale = Literal["nominal", "ordinal", "interval"]
 Judges = Literal["named", "anonymous"]

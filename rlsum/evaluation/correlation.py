@@ -18,9 +18,8 @@ from rlsum.evaluation.coefficients.statistic import Engine, Level, Statistic
 from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.population import Random, counted, population_interval
 from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, check_option, constant, judged_rows
-from rlsum.evaluation.statistics import row_blocks
+from rlsum.evaluation.statistics import LEVEL, row_blocks
 
-LEVEL = 0.95
 RESAMPLES = 2_000
 FEWEST = 30  # inputs of a bootstrap's interval, whose percentiles miss too often with fewer
 ENOUGH = 0.95  # share of resamples in which a statistic must be defined for an interval

@@ -28,7 +28,7 @@ from rlsum.evaluation.population import (
 )
 from rlsum.evaluation.rows import Floats, Ints, Rows, constant, judged_rows, members, paired_rows
 from rlsum.evaluation.significance import MetricTest, Test, TestOption, with_t
-from rlsum.evaluation.statistics import with_holm
+from rlsum.evaluation.statistics import LEVEL, with_holm
 from rlsum.meta_evaluation.scores import ScoreTable
 
 Average = Literal["groups", "rows"]
@@ -37,7 +37,6 @@ AVERAGES: dict[Average, str] = {
     "groups": "the mean over the groups, with equal weights",
     "rows": "the mean over the groups, weighted by their rows",
 }
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -215,9 +214,9 @@ def _interval(
         if np.isnan(correlation.low):
             return no_interval(f"{_named(group)}: {correlation.reason.removeprefix('no interval: ')}")
     if draws:
-        return Interval(*percentiles(_mean(np.stack([draws[group] for group in defined]), weights), CONFIDENCE))
+        return Interval(*percentiles(_mean(np.stack([draws[group] for group in defined]), weights), LEVEL))
     level = next(iter(defined.values())).level
-    return t_interval(averaged([spreads[group] for group in defined], weights), level, CONFIDENCE)
+    return t_interval(averaged([spreads[group] for group in defined], weights), level, LEVEL)
 
 
 def _mean(values: Floats, weights: Floats) -> Floats:

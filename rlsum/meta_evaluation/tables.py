@@ -10,12 +10,13 @@ from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import MEANING, Random
 from rlsum.evaluation.significance import MetricTest
+from rlsum.evaluation.statistics import LEVEL
 from rlsum.meta_evaluation.evaluation import Result, Results
 from rlsum.meta_evaluation.findings import ALPHA, number, verdict
 from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, joined, p_text
 
 CEILING, AGREEMENT = "judges: one against the others", "judges: Krippendorff's alpha"
-BOLD = "Bold: the 95% interval does not include 0 (accuracies are never bold)."
+BOLD = f"Bold: the {LEVEL:.0%} interval does not include 0 (accuracies are never bold)."
 SIGNIFICANT = f"Bold: p < {ALPHA} after Holm's correction. Not bold: no difference detected; {DASH}: not tested."
 COVERAGE = "Coverage: the share of the judged texts for which the metric is defined."
 
@@ -65,7 +66,7 @@ def _intervals(evaluation: Results) -> list[str]:
             how += f"; {joined(drawn)}: {_bootstrap(evaluation)}"
         if random != "inputs":
             how = "over systems" if choices.level == "system" else "clustered by systems and by inputs"
-        lines.append(f"Beneath each metric's value{whose}: its 95% interval for {MEANING[random]} ({how}).")
+        lines.append(f"Beneath each metric's value{whose}: its {LEVEL:.0%} interval for {MEANING[random]} ({how}).")
     return lines
 
 

@@ -5,30 +5,33 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from itertools import combinations
+from dataclasses import asdict, dataclass
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rewards.base import Reward
+from rewards.base import Reward, Specs
+from rewards.references import Lists
 from rewards.scoring import headings, short_signature
 from rewards.text.identification import read_as_english
-from rlsum.errors import option
+from rlsum.errors import UserError, option
 from rlsum.evaluation.statistics import LEVEL, Interval
 from rlsum.pages.blocks import Block, Bullets, Heading, section, signature_section
 from rlsum.pages.formats import csv_text, file_names, write_report
 from rlsum.pages.pictures.drawing import COLOURS, Mode, Picture, drawn, short_name
-from rlsum.pages.shown import Shown, frame
-from rlsum.pages.table import joined
+from rlsum.pages.shown import Advance, Shown, frame, quiet
 from rlsum.records import Output, finite
 from rlsum.scoring.comparison import OF_CORPUS, Comparison, Resampling, compare_all, intervals
-from rlsum.scoring.degeneration import SIGNS, degeneration
-from rlsum.scoring.outputs import SystemScores
+from rlsum.scoring.notes import identical, no_text, other_references, undefined, unpaired
+from rlsum.scoring.outputs import SystemScores, load_available, outputs_of, read_systems, score_systems
+from rlsum.scoring.scored import STANDARD
 from rlsum.scoring.tables import difference_table, metric_table, property_table
+from rlsum.yaml_files import File
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+Texts = Sequence[str]
 Means = Mapping[str, Mapping[str, Interval]]  # system -> metric or property -> mean with interval
 PICTURE, REPORT = "differences.png", file_names()
 COLUMNS = ("system", "metric", *Interval._fields, "of")  # of a mean; of: texts with a score and without
@@ -60,12 +63,13 @@ class Evaluation(Shown):
         counts = {system: len(outputs) for system, outputs in self.outputs.items()}
         sizes = ", ".join(f"{system} {count:,}" for system, count in counts.items())
         articles = f"Articles: {sizes}; {self.resampling.note}."
+        said = [*undefined(self.metrics, counts), *identical(self.outputs), *no_text(self.outputs)]
         tables = [
             metric_table(
                 self.metrics,
                 self.missing,
                 "Scores x 100",
-                [articles, *self.notes, *self.debris, *_undefined(self), *_identical(self), *_no_text(self)],
+                [articles, *self.notes, *self.debris, *said],
                 self.headings,
                 self.corpus,
                 counts,
@@ -76,7 +80,12 @@ class Evaluation(Shown):
             test = "Two-sided sign-flip permutation test, paired by id; Holm: adjusted for all rows of this table."
             if any(item.metric.endswith(OF_CORPUS) for item in self.comparisons):
                 test += " Of the corpus: outputs of random articles are swapped between the two systems."
-            notes = [test, *self.debris, *_unpaired(self.comparisons), *_other_references(self)]
+            notes = [
+                test,
+                *self.debris,
+                *unpaired(self.comparisons),
+                *other_references(self.outputs, self.compared_with),
+            ]
             tables.append(difference_table(self.comparisons, f"Against {self.compared_with}", notes))
         signatures = list(self.signatures.values())
         return [
@@ -119,20 +128,61 @@ class Evaluation(Shown):
 
 
 def evaluate(
+    outputs: File | Sequence[File] | Mapping[str, Texts] | Mapping[str, Sequence[Output]],
+    references: Sequence[Sequence[str] | str] = (),
+    metrics: Specs = STANDARD,
+    *,
+    language: str | None = None,
+    sources: Texts = (),
+    columns: Mapping[str, Sequence[Any]] | None = None,
+    candidate_column: str | None = None,
+    reference_column: str | None = None,
+    reference_lists: Lists | None = None,
+    clean: bool = False,
+    baseline: str | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+    advance: Advance = quiet,
+) -> Evaluation:
+    """Systems by metrics with intervals, properties, and differences from ``baseline`` (by default the first system).
+
+    ``outputs``: files of outputs, or of texts (a line, or in a column) with files of ``references``; or system -> its
+    texts, with the ``references``, ``sources`` and further ``columns`` of all systems. ``reference_lists``: what a list
+    of texts in a column of references is, ``alternatives`` or the ``sentences`` of one text, where its name does not
+    say so. ``language``: the ISO 639-1 code of the texts. ``clean``: score and measure texts without what is no part of
+    them, see ``cleaned``.
+    """
+    scorers, missing = load_available(metrics, language)
+    if isinstance(outputs, Mapping):
+        systems = outputs_of(outputs, references, sources, columns)
+    else:
+        paths = [outputs] if isinstance(outputs, str | PathLike) else outputs
+        named = candidate_column, reference_column, reference_lists
+        systems = read_systems([*map(Path, paths)], [*map(Path, references)], *named)  # type: ignore[arg-type]
+    baseline = baseline or next(iter(systems))
+    if baseline not in systems:
+        known = ", ".join(systems)
+        raise UserError(f"{option('baseline', baseline)}: not among the systems; choose one of {known}")
+    resampling = Resampling(resamples=resamples, seed=seed)
+    scores, used, debris = score_systems(systems, scorers, clean, advance)
+    return _evaluation(systems, scores, baseline, resampling, used, missing, debris)
+
+
+def _evaluation(
     outputs: Mapping[str, Sequence[Output]],
     scores: Mapping[str, SystemScores],
     compared_with: str,
     resampling: Resampling,
     rewards: Mapping[str, Reward],
-    missing: Mapping[str, str] | None = None,
-    debris: Sequence[str] = (),
+    missing: Mapping[str, str],
+    debris: Sequence[str],
 ) -> Evaluation:
     """Means of every system, and its differences from ``compared_with`` on every metric of ``rewards``.
 
     ``missing`` maps metric -> why it cannot be computed. ``debris``: see ``Evaluation``.
     """
     missing = {
-        **(missing or {}),
+        **missing,
         **{name: reason for scored in scores.values() for name, reason in scored.missing.items()},
     }
     signatures = {label: reward.signature for label, reward in rewards.items() if label not in missing}
@@ -212,67 +262,6 @@ def picture(comparisons: Sequence[Comparison]) -> Picture:
         axes.set_xlabel(f"difference from {short_name(comparisons[0].baseline)}, x 100")
 
     title = f"Differences from {comparisons[0].baseline}"
-    return drawn("differences", title, "Mean difference and its 95% interval.", (7.0, 0.4 * len(defined) + 1.0), draw)
-
-
-def _identical(evaluation: Evaluation) -> list[str]:
-    """Systems that wrote the same texts: two names of one model, such as a run whose best weights are its start."""
-    texts = {
-        system: {output.id: output.candidate for output in outputs} for system, outputs in evaluation.outputs.items()
-    }
-    return [
-        f"Warning: {first} and {second} wrote the same text for all {len(texts[first]):,} articles; a run that "
-        "never beat its start leaves the weights of the start."
-        for first, second in combinations(texts, 2)
-        if texts[first] == texts[second]
-    ]
-
-
-def _no_text(evaluation: Evaluation) -> list[str]:
-    """Systems whose outputs are no text, by the signs that their references do not have."""
-    said = []
-    for system, outputs in evaluation.outputs.items():
-        references = [replace(output, candidate=output.references[0]) for output in outputs if output.references]
-        usual, shares = degeneration(references), degeneration(outputs)
-        signs = [
-            f"{shares[name]:.0%} {sign.said}"
-            for name, sign in SIGNS.items()
-            if shares[name] >= sign.alarm > usual[name]
-        ]
-        said += [f"Warning: read the outputs of {system} before its scores: {joined(signs)}."] if signs else []
-    return said
-
-
-def _undefined(evaluation: Evaluation) -> list[str]:
-    sizes = {system: len(outputs) for system, outputs in evaluation.outputs.items()}
-    return [
-        f"{system}: {name} is defined for {interval.n:,} of {sizes[system]:,} articles; the others are left out "
-        "(`rlsum score` gives the reasons)."
-        for system, row in evaluation.metrics.items()
-        for name, interval in row.items()
-        if interval.n < sizes[system]
-    ]
-
-
-def _unpaired(comparisons: Sequence[Comparison]) -> list[str]:
-    lines = [
-        f"{item.system} and {item.baseline} share {item.shared:,} articles; {item.unpaired:,} articles with an output "
-        "of only one of them are left out of the comparison."
-        for item in comparisons
-        if item.unpaired
-    ]
-    return list(dict.fromkeys(lines))
-
-
-def _other_references(evaluation: Evaluation) -> list[str]:
-    """Scores against other references are not comparable, which the reader may not know of the files."""
-    known = {output.id: output.references for output in evaluation.outputs[evaluation.compared_with]}
-    counts = {
-        system: sum(output.references != known.get(output.id, output.references) for output in outputs)
-        for system, outputs in evaluation.outputs.items()
-    }
-    return [
-        f"Warning: for {count:,} articles the references of {system} differ from those of {evaluation.compared_with}."
-        for system, count in counts.items()
-        if count
-    ]
+    return drawn(
+        "differences", title, f"Mean difference and its {LEVEL:.0%} interval.", (7.0, 0.4 * len(defined) + 1.0), draw
+    )

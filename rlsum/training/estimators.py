@@ -25,13 +25,11 @@ class AdvantageEstimator:
 
     function      (N, k) rewards of samples -> (N, k) advantages; with ``needs_greedy`` its second argument is the (N,)
                   rewards of the greedy texts
-    paper         where it is from
     needs_greedy  a sample is compared with the greedy text of its article
     of_components the first argument is the components of the reward; one that is no weighted sum is its only one
     """
 
     function: Callable[..., np.ndarray]
-    paper: str
     needs_greedy: bool = False
     of_components: bool = False
 
@@ -182,16 +180,16 @@ def _normalised(centred: np.ndarray) -> np.ndarray:
     return centred / np.where(deviation > 0, deviation, 1.0)
 
 
-# The names are those of rlsum.objective.Estimator, the papers those in docs/concepts/objectives.md (both tested).
+# The names are those of rlsum.objective.Estimator (tested), whose option says what they are.
 ESTIMATORS: Mapping[Estimator, AdvantageEstimator] = {
-    "self-critical": AdvantageEstimator(self_critical, "Rennie et al. 2017; Clark et al. 2019", needs_greedy=True),
-    "rloo": AdvantageEstimator(leave_one_out, "Kool et al. 2019; Ahmadian et al. 2024"),
-    "grpo": AdvantageEstimator(group_normalised, "Shao et al. 2024"),
-    "dr-grpo": AdvantageEstimator(group_centred, "Liu et al. 2025"),
-    "reinforce++": AdvantageEstimator(update_normalised, "Hu et al. 2025"),
-    "reinforce++-baseline": AdvantageEstimator(group_centred_update_normalised, "Hu et al. 2025, with baseline"),
-    "normalize-then-sum": AdvantageEstimator(components_normalised, "Liu et al. 2026, first step", of_components=True),
-    "gdpo": AdvantageEstimator(components_update_normalised, "Liu et al. 2026", of_components=True),
+    "self-critical": AdvantageEstimator(self_critical, needs_greedy=True),
+    "rloo": AdvantageEstimator(leave_one_out),
+    "grpo": AdvantageEstimator(group_normalised),
+    "dr-grpo": AdvantageEstimator(group_centred),
+    "reinforce++": AdvantageEstimator(update_normalised),
+    "reinforce++-baseline": AdvantageEstimator(group_centred_update_normalised),
+    "normalize-then-sum": AdvantageEstimator(components_normalised, of_components=True),
+    "gdpo": AdvantageEstimator(components_update_normalised, of_components=True),
 }
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from rlsum.evaluation.coefficients.table import engine
 from rlsum.evaluation.correlation import bootstrap_values
 from rlsum.evaluation.rows import Floats, Ids, judged_rows
+from rlsum.evaluation.statistics import LEVEL
 from rlsum.pages.pictures.curves import Curve
 
 RESAMPLES = 1_000
-LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Draw the pictures of the judging app in the documentation, from studies on invented news, and of a verdict card.
 
-python scripts/reproduce.py zhang2023 zhang2023_pairwise.json.gz -o zhang2023
+rlsum human-eval import-judgments zhang2023:zhang2023_pairwise.json.gz -o zhang2023 --primary overall
 python scripts/studies/screenshots.py --card zhang2023/verdict.html --out docs/pictures
 
 Scripted judges answer at once, so that the times on the admin page are drawn.

@@ -15,6 +15,7 @@ import pytest
 
 import rewards
 from rlsum import api
+from rlsum.cli.usage import COMMANDS
 from rlsum.errors import RecordError, UserError
 from rlsum.judgments.records import write_jsonl
 from rlsum.simulation.stories import stories
@@ -25,7 +26,7 @@ TEXTS = ["the jury agreed", "it rained", ""]
 
 
 def test_each_command_calls_its_function():
-    for name in ("init", "score", "evaluate", "explain", "correlate", "train", "generate", "compare"):
+    for name in {*COMMANDS} & {*api.__all__}:
         tree = ast.parse((CLI / f"{name}.py").read_text(encoding="utf-8"))
         called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
         assert f"api.{name}" in called, name

@@ -8,6 +8,8 @@ import sys
 import pytest
 
 import rlsum
+from human_eval.cli.app import COMMANDS as OF_STUDIES
+from rlsum.cli.usage import COMMANDS
 
 HEAVY = ("torch", "transformers", "spacy", "ot", "datasets", "accelerate", "scipy", "matplotlib", "pyarrow", "nltk")
 HELP = "from typer.testing import CliRunner; from rlsum.cli.app import app; r = CliRunner().invoke(app, {arguments})"
@@ -27,26 +29,7 @@ def test_importing_loads_nothing_heavy(module):
 
 
 def test_help_loads_nothing_heavy():
-    commands = [
-        [],
-        ["train"],
-        ["generate"],
-        ["evaluate"],
-        ["score"],
-        ["explain"],
-        ["rewards"],
-        ["fit-metric"],
-        ["correlate"],
-        ["data"],
-        ["human-eval"],
-        ["human-eval", "build"],
-        ["human-eval", "serve"],
-        ["human-eval", "links"],
-        ["human-eval", "export"],
-        ["human-eval", "collect"],
-        ["compare"],
-        ["demo"],
-    ]
+    commands = [[], *([name] for name in COMMANDS), *(["human-eval", name] for name in OF_STUDIES)]
     code = "; ".join(
         HELP.format(arguments=[*command, "--help"]) + "; assert r.exit_code == 0, r.output" for command in commands
     )

@@ -19,7 +19,9 @@ from rlsum.models.pointer_generator.model import PointerGenerator
 from rlsum.models.pointer_generator.options import PointerGeneratorConfig
 from rlsum.objective import Objective
 from rlsum.training import checkpoint
+from rlsum.training.estimators import ESTIMATORS
 from rlsum.training.parallel.processes import Processes
+from rlsum.training.reward_losses import REWARD_LOSSES
 from rlsum.training.start.origin import Origin, keeps_start, start_scorer
 from rlsum.training.steps import training_step
 from rlsum.training.trainer import Trainer
@@ -128,6 +130,8 @@ class OneOfTwo(Processes):
 
 
 OBJECTIVES: dict[str, dict] = {
+    **{name: {"kind": "mixed", "estimator": name, "samples": 2} for name in ESTIMATORS},
+    **{kind: {"kind": kind, "samples": 3} for kind in REWARD_LOSSES if kind != "mixed"},
     "mle": {},
     "mle-sum": {"length": "sum"},
     "self-critical": {"kind": "mixed"},
@@ -136,9 +140,6 @@ OBJECTIVES: dict[str, dict] = {
     "grpo": {"kind": "mixed", "estimator": "grpo", "samples": 3, "kl": 0.5},
     "dr-grpo": {"kind": "mixed", "estimator": "dr-grpo", "samples": 3, "clip": 0.2, "updates_per_sample": 2},
     "reinforce++": {"kind": "mixed", "estimator": "reinforce++", "normalisation": "sequence"},
-    "reinforce++-baseline": {"kind": "mixed", "estimator": "reinforce++-baseline", "samples": 2},
-    "normalize-then-sum": {"kind": "mixed", "estimator": "normalize-then-sum", "samples": 2},
-    "gdpo": {"kind": "mixed", "estimator": "gdpo", "samples": 2},
     "dapo": {
         "kind": "mixed", "estimator": "grpo", "samples": 2, "normalisation": "token", "skip_zero_groups": True,
         "clip": 0.2, "clip_high": 0.3, "updates_per_sample": 2,
@@ -149,7 +150,6 @@ OBJECTIVES: dict[str, dict] = {
     },
     "ranking": {"kind": "ranking", "samples": 3, "margin": 0.5},
     "minimum-risk": {"kind": "minimum-risk", "samples": 3, "reward_scale": 5.0},
-    "best-of-n": {"kind": "best-of-n", "samples": 3},
 }  # fmt: skip
 
 

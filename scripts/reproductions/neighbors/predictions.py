@@ -12,10 +12,10 @@ from rewards.lexical.neighbors import estimate
 from rlsum.evaluation.coefficients.table import engine
 from rlsum.evaluation.correlation import Correlation, bootstrap_values, correlate, interval, percentiles
 from rlsum.evaluation.rows import judged_rows, numbered
+from rlsum.evaluation.statistics import LEVEL
 
 Floats = NDArray[np.float64]
 
-LEVEL = 0.95
 RESAMPLES = 2_000
 
 

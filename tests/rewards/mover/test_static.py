@@ -155,12 +155,6 @@ def test_case_and_stop_words_do_not_count(vectors_file: Path) -> None:
     assert reward(["The Cat sleeps in the garden!"], [["cat sleeps garden"]])[0] == 1.0
 
 
-def test_oov_rate(vectors_file: Path) -> None:
-    reward = rewards.load("wms", vectors=str(vectors_file))
-    assert reward.oov_rate(["cat dog", "unseen the cat"]) == pytest.approx(0.25)  # type: ignore[attr-defined]
-    assert np.isnan(reward.oov_rate(["the"]))  # type: ignore[attr-defined]
-
-
 def test_the_signature_follows_the_content_of_the_vectors_not_their_place(vectors_file: Path, tmp_path: Path) -> None:
     base = rewards.load("sms", vectors=str(vectors_file))
     copied = tmp_path / "moved.txt"

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from rlsum.cli.app import app
 from rlsum.compare.results import gather
-from rlsum.compare.running import run
+from rlsum.compare.running import compare
 from rlsum.compare.work import CellFailed, CommandStopped, Work, failure
 from rlsum.records import read_outputs
 
@@ -141,22 +141,22 @@ def test_outputs_that_are_added_are_scored_for_the_report_alone_and_of_other_art
     text, outputs = (folder.path / "outputs" / "start-1.beam.jsonl").read_text(), tmp_path / "lead.jsonl"
     outputs.write_text(text.replace('"test-', '"other-'))
     added = comparisons.comparison(tmp_path, seeds=(1,), outputs={"lead": str(outputs)})
-    run(added, 1, report_only=True)
+    compare(added, jobs=1, report_only=True)
     report = (tmp_path / "report" / "report.md").read_text()
     assert "its file has 0 of the 5 test articles" in report
     assert "5 test articles, one seed" in report
     outputs.write_text(text.replace("start", "lead"))
-    assert run(added, 1, report_only=True).failed == {}
+    assert compare(added, jobs=1, report_only=True).failed == {}
     report = (tmp_path / "report" / "report.md").read_text()
     assert "| lead |" in report
     assert "not finished" not in report
     known = folder.path / "scores" / "lead.beam.json"
     before = known.read_text()
     outputs.write_text(outputs.read_text().replace('"candidate": "', '"candidate": "something else '))
-    assert run(added, 1, report_only=True).failed == {}
+    assert compare(added, jobs=1, report_only=True).failed == {}
     assert known.read_text() != before, "a file that has changed is scored again"
     missing = comparisons.comparison(tmp_path, seeds=(1,), outputs={"other": str(tmp_path / "none.jsonl")})
-    assert run(missing, 1, report_only=True).failed == {}
+    assert compare(missing, jobs=1, report_only=True).failed == {}
     assert "not finished: waiting" in (tmp_path / "report" / "report.md").read_text()
 
 
