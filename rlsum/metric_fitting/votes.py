@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import t as student
 
 from rewards.models.pairs import Given
 from rewards.text.words import units
@@ -128,7 +129,8 @@ class Agreement:
 def agreement(gaps: ArrayLike, judged: Sequence[JudgedVote], seed: int = 0) -> Agreement:
     """Of ``gaps`` (n,), the scores of second texts minus those of the first; NaN is left out.
 
-    Intervals resample articles and judges, both at once (Owen 2007), which makes them wide rather than narrow.
+    Intervals are Student's t of the articles, with the error of resampling articles and judges, both at once (Owen
+    2007), corrected for the fewer of them; NaN where no resample differs.
     """
     values = np.asarray(gaps, dtype=np.float64)
     kept = [vote for vote, value in zip(judged, values, strict=True) if not np.isnan(value)]
@@ -157,10 +159,13 @@ def agreement(gaps: ArrayLike, judged: Sequence[JudgedVote], seed: int = 0) -> A
     rng, rows = np.random.default_rng(seed), np.full((3, 4), math.nan)
     if kept:
         rows[0] = measured(np.ones(articles, dtype=np.int64), np.ones(judges, dtype=np.int64))
-        tail = (1 - LEVEL) / 2
         resampled = np.array([measured(draw(articles), draw(judges)) for _ in range(RESAMPLES)])
-        for place in np.flatnonzero(~np.isnan(resampled).all(axis=0)):
-            rows[1:, place] = np.nanquantile(resampled[:, place], [tail, 1 - tail])
+        fewest = articles if judges == 1 else min(articles, judges)
+        for place in np.flatnonzero((resampled == resampled).any(axis=0) if fewest > 1 else [False]):
+            error = np.nanstd(resampled[:, place]) * math.sqrt(fewest / (fewest - 1)) or math.nan
+            half = student.ppf((1 + LEVEL) / 2, articles - 1) * error
+            least = -1 if place == 2 else 0  # tau; shares
+            rows[1:, place] = np.clip([rows[0, place] - half, rows[0, place] + half], least, 1)
     decided = int((vote != 0).sum())
     counts = (decided, decided, articles, int((longer != 0).sum()))
     ends = zip(rows.T.tolist(), counts, strict=True)

@@ -70,7 +70,8 @@ def test_agreement_by_hand():
     assert (found.votes, found.ties, found.undefined, found.articles, found.judges) == (7, 1, 1, 3, 4)
     assert found.to_json()["accuracy"]["n"] == 5
     assert agreement([0.0, 0.0], judged[:2]).accuracy.mean == 0.5
-    assert math.isnan(agreement([math.nan], judged[:1]).accuracy.low)
+    for gaps, number in (([math.nan], 1), ([1.0], 1), ([1.0, 1.0, -1.0, 0.0, 1.0], 5)):  # nothing, one, no difference
+        assert math.isnan(agreement(gaps, judged[:number]).accuracy.low)
 
 
 @pytest.mark.parametrize("wrong", ["judge", "article"])
