@@ -26,6 +26,7 @@ from rewards.references import Lists
 from rlsum.api import STANDARD as STANDARD
 from rlsum.errors import UserError
 from rlsum.files import check_folder
+from rlsum.pages.formats import FORMATS
 from rlsum.pages.terminal import show
 from rlsum.parsing import option_fault
 
@@ -63,7 +64,8 @@ ArticleFile = Annotated[
 ]
 ArticleColumn = Annotated[str | None, typer.Option(help="Column of the articles in --articles. Default: by name.")]
 OutFolder = Annotated[
-    Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Write HTML, Markdown, LaTeX, CSV, JSON, PNG.")
+    Path | None,
+    typer.Option("--out", "-o", metavar="FOLDER", help=f"Write {', '.join(FORMATS)}, .csv, .json, .png."),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")]
 LongSignatures = Annotated[
