@@ -57,7 +57,6 @@ def compare(
     retry: bool = False,
     task: int | None = None,
     timed: bool = True,
-    console: Console | None = None,
 ) -> Compared:
     """Train on each of several rewards from one start, and report which is better by which metric.
 
@@ -67,8 +66,7 @@ def compare(
     Cells are processes that start Python anew; prints them as they begin and end.
     """
     comparison = config if isinstance(config, Comparison) else _read(Path(config), overrides)
-    console = console or Console()
-    folder, cells = Folder(comparison), cells_of(comparison)
+    console, folder, cells = Console(), Folder(comparison), cells_of(comparison)
     chosen = cells if task is None else needed(cells, task)
     failed: Mapping[str, str] = {}
     expected: dict[str, float] = {}
