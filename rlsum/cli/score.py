@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -126,19 +126,10 @@ def score(
     rlsum score scored.jsonl -o scored.jsonl --overwrite --metrics meteor
     """
     pairs = texts.pairs(files or [], columns)
-    choices = {"resamples": resamples, "seed": seed, "overwrite": overwrite, "say": partial(typer.echo, err=True)}
+    choices: dict[str, Any] = {"language": language, "clean": clean, "out": out, "workers": workers, "shard": shard}
+    choices |= {"resamples": resamples, "seed": seed, "overwrite": overwrite, "say": partial(typer.echo, err=True)}
     with bars() as advance:
-        scored = api.score(
-            pairs,
-            metrics=metrics,
-            language=language,
-            clean=clean,
-            out=out,
-            workers=workers,
-            shard=shard,
-            advance=advance,
-            **choices,  # type: ignore[arg-type]
-        )
+        scored = api.score(pairs, metrics=metrics, **choices, advance=advance)
     show(scored.blocks(long_signatures), Console())
     if out is not None:
         typer.echo(f"{out}: {scored.rows:,} records scored")

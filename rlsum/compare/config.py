@@ -119,11 +119,7 @@ class Comparison:
     is trained with each"""
     seeds: Annotated[tuple[int, ...], MAY_CHANGE] = (1, 2, 3)
     """of training"""
-    controls: Annotated[tuple[Literal["none"] | Control, ...], MAY_CHANGE] = (
-        "none",
-        "shuffled",
-        "constant",
-    )
+    controls: Annotated[tuple[Literal["none"] | Control, ...], MAY_CHANGE] = ("none", "shuffled", "constant")
     """none: continued likelihood; the others: of the rewards in ``controls_of`` (constant: with the mean advantage in
     the log of the run that it is a control of)"""
     controls_of: Annotated[tuple[str, ...] | None, MAY_CHANGE] = None

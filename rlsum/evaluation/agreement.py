@@ -187,13 +187,7 @@ def _mean(engines: list[Engine]) -> Engine:
 
 
 def with_interval(
-    result: Agreement,
-    value: Engine,
-    unit: Ints,
-    units: int,
-    confidence: float,
-    resamples: int,
-    seed: int,
+    result: Agreement, value: Engine, unit: Ints, units: int, confidence: float, resamples: int, seed: int
 ) -> Agreement:
     """``result`` with the value of an engine and its bootstrap interval over ``units``; no interval if no resamples."""
     low, high, reason = interval(value, unit, units, confidence, resamples, seed)

@@ -171,10 +171,7 @@ def _named(group: str) -> str:
 
 
 def _names(table: ScoreTable, chosen: Ints) -> dict[str, Any]:
-    return {
-        "inputs": [table.inputs[index] for index in chosen],
-        "systems": [table.systems[index] for index in chosen],
-    }
+    return {"inputs": [table.inputs[index] for index in chosen], "systems": [table.systems[index] for index in chosen]}
 
 
 def _averaged(

@@ -181,10 +181,7 @@ def _evaluation(
 
     ``missing`` maps metric -> why it cannot be computed. ``debris``: see ``Evaluation``.
     """
-    missing = {
-        **missing,
-        **{name: reason for scored in scores.values() for name, reason in scored.missing.items()},
-    }
+    missing = {**missing, **{name: reason for scored in scores.values() for name, reason in scored.missing.items()}}
     signatures = {label: reward.signature for label, reward in rewards.items() if label not in missing}
     references = (next(iter(output.references), output.candidate) for members in outputs.values() for output in members)
     return Evaluation(

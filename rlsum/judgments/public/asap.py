@@ -30,13 +30,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 PARAGRAPH = re.compile(r"\s*\^p\s*")
 
 
-def asap_aes(
-    path: Path,
-    *,
-    references: int = 1,
-    reference_ids: str = "",
-    sentences: str = "",
-) -> Judgments:
+def asap_aes(path: Path, *, references: int = 1, reference_ids: str = "", sentences: str = "") -> Judgments:
     """Essays of set 3: the score overall is the resolved one, 0 to 3; raw scores are those of the two raters.
 
     ``references``: this many of the longest essays (in characters) with the best score from every rater become
@@ -54,13 +48,7 @@ def asap_aes(
     return Judgments("asap-aes", rows, left_out, [note], {"overall": (0.0, AES_BEST)})
 
 
-def asap_sas(
-    path: Path,
-    *,
-    part: Literal["train", "test"] = "train",
-    sets: str = "",
-    sentences: str = "",
-) -> Judgments:
+def asap_sas(path: Path, *, part: Literal["train", "test"] = "train", sets: str = "", sentences: str = "") -> Judgments:
     """Answers of the ten sets: ``points`` is the score, ``overall`` its share of the highest score of the set.
 
     ``sets`` (``3``, ``'1 2 5'``; default all) selects sets and, in a folder, ``part`` selects the file. A set is a
