@@ -120,7 +120,11 @@ def _switches_as_numbers(given: Any, made: Any, key: str = "") -> Iterator[str]:
 
 def _explain(fault: Any, known: Sequence[str]) -> Iterator[str]:
     key = ".".join(str(part) for part in fault["loc"] if part not in KINDS)
-    if fault["type"] == "unexpected_keyword_argument":
+    kind = next((part for part in fault["loc"] if part in KINDS), None)
+    if kind is not None and key in known and fault["type"] == "unexpected_keyword_argument":
+        owners = [name for name, row in KINDS.items() if fault["loc"][-1] in names_of(row.options)]
+        yield f"{key}: of kind {' or '.join(owners)}, not {kind}; set model.kind, or leave it out"
+    elif fault["type"] == "unexpected_keyword_argument":
         yield from _unknown(key, fault["input"], known)
     else:
         yield _wrong(key, fault)

@@ -32,6 +32,7 @@ from rlsum.models.decoding import Limits
 from rlsum.readers import json_object
 from rlsum.records import Output, write_outputs
 from rlsum.training import build, checkpoint
+from rlsum.training.checkpoint import Checkpoint
 from rlsum.training.trainer import Trainer
 from rlsum.yaml_files import merge
 
@@ -200,6 +201,11 @@ def _cost(comparison: Comparison, cell: Cell, timed: Mapping[str, Timed], count:
     return Cost(each.update, each.validation, decoding, scoring, starting, trained + decoding + scoring + starting)
 
 
+def trained_start(folder: Folder, start: Cell) -> Checkpoint | None:
+    """The checkpoint of a start; None until it is trained: where it was killed, all but the weights may be there."""
+    return checkpoint.find(str(start.model)) if folder.trained(start) else None
+
+
 def makespan(cells: Sequence[Cell], cost: Mapping[str, Cost], jobs: int) -> float:
     """Seconds until all cells are done, ``jobs`` at a time, each after those that it needs."""
     free, ends = [0.0] * jobs, dict[str, float]()
@@ -218,7 +224,7 @@ def time_training(
     Random weights never end a text, so theirs have the length of the mean reference.
     """
     begun, used, log = time.perf_counter(), time.process_time(), logging.getLogger("rlsum.readers")
-    init = checkpoint.find_or_none(str(start.model)) if start is not None else None
+    init = start and trained_start(Folder(comparison), start)
     with tempfile.TemporaryDirectory() as folder, ExitStack() as after:
         after.callback(log.setLevel, log.level)
         log.setLevel(logging.ERROR)  # skipped rows have been reported by the check

@@ -17,7 +17,8 @@ from rewards.options import nearest
 from rlsum import config as configs
 from rlsum.compare.cells import NONE, Cell, given_outputs
 from rlsum.compare.config import Choosing, Comparison, Decode
-from rlsum.compare.costs import DECODED, TIMED, Cost, duration, makespan
+from rlsum.compare.costs import DECODED, TIMED, Cost, duration, makespan, trained_start
+from rlsum.compare.folder import Folder
 from rlsum.compare.report.chain import chain
 from rlsum.compare.report.designs import GAIN, plan_blocks
 from rlsum.compare.scoring import read_unique
@@ -31,6 +32,7 @@ from rlsum.generation.outputs import check_ids
 from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph
 from rlsum.pages.table import text_table
 from rlsum.training import build, checkpoint
+from rlsum.training.checkpoint import Checkpoint
 from rlsum.training.start.origin import Origin
 
 
@@ -78,7 +80,10 @@ def _faults(comparison: Comparison, cells: Sequence[Cell]) -> Iterator[tuple[str
     for cell in cells:
         try:
             if cell.config is not None:
-                models[cell.name] = _check_training(cell, models, unloadable.keys().isdisjoint(comparison.rewards))
+                start = next((other for other in cells if other.name in models and other.name in cell.after[:1]), None)
+                found = start and trained_start(Folder(comparison), start)
+                trainable = unloadable.keys().isdisjoint(comparison.rewards)
+                models[cell.name] = _check_training(cell, models, found, trainable)
             elif cell.kind == "start":
                 models[cell.name] = checkpoint.find(str(cell.model)).config
         except (UserError, rewards.RewardError, KeyError) as error:
@@ -88,10 +93,11 @@ def _faults(comparison: Comparison, cells: Sequence[Cell]) -> Iterator[tuple[str
     yield from _faults_of_articles(comparison, list(models.values()))
 
 
-def _check_training(cell: Cell, models: Mapping[str, Config], trainable: bool) -> Config:
+def _check_training(cell: Cell, models: Mapping[str, Config], found: Checkpoint | None, trainable: bool) -> Config:
     """The cell's configuration. Raises what ``rlsum train`` would raise before it trains.
 
-    Not ``trainable``: a reward of the comparison has a fault of its own, and no cell's rewards can be made.
+    ``found``: its start, if that is trained. Not ``trainable``: a reward of the comparison has a fault of its own, and
+    no cell's rewards can be made.
     """
     config = configs.check(dict(cell.config or {}), cell.name)
     if trainable:
@@ -101,7 +107,6 @@ def _check_training(cell: Cell, models: Mapping[str, Config], trainable: bool) -
         build.check_start(config, Origin())
         return config
     start = models[cell.after[0]]
-    found = checkpoint.find_or_none(start.run)
     if found is not None:
         build.check_start(config, Origin(checkpoint=found))
     elif config.model is not None and config.model != start.model:

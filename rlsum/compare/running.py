@@ -88,7 +88,7 @@ def compare(
     if task is not None:
         return Compared(folder.path, (), failed)
     try:
-        with quietly():
+        with quietly(), folder.lock(REPORT, wait=True):
             return Compared(folder.path, tuple(write_report(folder, cells)), failed)
     except OSError as error:
         fix = f"nothing is lost: make room, and add {option('report_only', True)}"

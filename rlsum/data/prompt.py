@@ -81,7 +81,7 @@ class Prompt(Subwords):
     def _say(self) -> None:
         line = f"prompt: {(self.before + PLACE + self.after).replace(PLACE, '{article}')!r}, {self.around} tokens"
         if self.default:
-            line += f"; {self.default!r} is the system turn of the chat template: model.system='' empties it"
+            line += f"; {self.default!r} is the system turn of the chat template; model.system='\"\"' empties it"
         say(line)
 
     def _key(self) -> tuple[Any, ...]:

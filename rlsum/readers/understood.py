@@ -83,7 +83,12 @@ def quietly() -> Iterator[None]:
         log.setLevel(before)
 
 
-@cache
 def say(line: str, level: int = logging.INFO) -> None:
     """Log a line, once a process."""
+    if log.isEnabledFor(level):
+        _log(line, level)
+
+
+@cache
+def _log(line: str, level: int) -> None:
     log.log(level, "%s", line)

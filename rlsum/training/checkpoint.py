@@ -139,6 +139,12 @@ def find_or_none(path: str | Path) -> Checkpoint | None:
     return None
 
 
+def described(path: str | Path) -> Checkpoint | None:
+    """Like ``find_or_none``, but the weights may be gone, as to free the disk."""
+    known = (folder for folder in (Path(path), Path(path) / "best") if (folder / REWARDS).is_file())
+    return next((Checkpoint(folder, read_config(folder)) for folder in known), None)
+
+
 def read_config(folder: Path) -> Config:
     """The configuration stored in a checkpoint or run folder."""
     return configs.load(folder / CONFIG)

@@ -121,7 +121,7 @@ def limits_of(folder: Folder, cell: Cell, method: str) -> Limits:
     """The lengths that decoding allowed a cell's model, and how its tokens are counted; unknown for given outputs."""
     if cell.model is None:
         return Limits()
-    stored = checkpoint.find_or_none(cell.model)
+    stored = checkpoint.described(cell.model)
     config = (
         stored.config if stored is not None else configs.check(dict(cell.config), cell.name) if cell.config else None
     )

@@ -89,8 +89,9 @@ class Causal(TransformersModel):
             return self.chosen(batch, rows, SelfCritical(0, decoding.limits, self.rules.ends), decoding.max_length)
         ids, mask = plain.left_padded(batch.src, batch.src_lengths)
         options = self.rules.searching(decoding, behind=ids.shape[1])
-        options |= {"stop_strings": list(self.vocabulary.stop) or None, "tokenizer": self.vocabulary.tokenizer}
-        found: Tensor = self.network.generate(input_ids=ids, attention_mask=mask, **options)
+        options["generation_config"].stop_strings = list(self.vocabulary.stop) or None
+        words = self.vocabulary.tokenizer
+        found: Tensor = self.network.generate(input_ids=ids, attention_mask=mask, tokenizer=words, **options)
         found = found[:, ids.shape[1] :]
         if self.vocabulary.stop:  # behind a stop string comes padding or nothing, where ours have an end
             found = F.pad(found, (0, 1), value=self.rules.pad)[:, : decoding.max_length]

@@ -55,7 +55,8 @@ class TransformersModel(Model):
         self.rules = rules
         network.generation_config = self.rules.generation_config(Decoding())
         if config.gradient_checkpointing:
-            network.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+            enable: Any = getattr(network, "activation_checkpointing_enable", network.gradient_checkpointing_enable)
+            enable({"use_reentrant": False})  # its name before transformers 5.24
         if config.lora is not None:
             lora.add(network, config.lora, config.pretrained, self.family)
             if config.gradient_checkpointing:

@@ -14,11 +14,13 @@ import torch
 from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus
 from rlsum.data.subwords import Subwords
+from rlsum.models.kinds import kind_of
 from rlsum.models.options import ModelConfig
 from rlsum.models.pretrained import loading, lora
 from rlsum.models.pretrained.loading import Family
 from rlsum.models.pretrained.model import TransformersModel
 from rlsum.models.pretrained.options import PretrainedConfig
+from rlsum.readers.understood import quietly
 from rlsum.training.checkpoint import Checkpoint
 from rlsum.training.start.origin import Origin
 
@@ -116,7 +118,8 @@ def _on_policy(config: Config, model: TransformersModel) -> TransformersModel:
     if not config.objective.rewarded:
         return model
     texts = {"id": ["0", "1"], "source": list(TRIAL), "references": [[TRIAL[1]]] * 2}
-    batch = model.collate(model.read(datasets.Dataset.from_dict(texts), 32, 32)[:2])
+    with quietly():  # these are not the user's
+        batch = model.collate(model.read(datasets.Dataset.from_dict(texts), 32, 32)[:2])
     with torch.random.fork_rng(devices=[]):  # leaves the run's random numbers alone
         torch.manual_seed(0)
         sampling = config.samples_from
@@ -139,15 +142,15 @@ def _fitting_section(checkpoint: Checkpoint, section: ModelConfig | None) -> Pre
     stored = section_of(checkpoint.config)
     if section is None:
         return stored.continued()
-    fits = isinstance(section, type(stored)) and all(
-        getattr(section.resolved(), name) == getattr(stored, name) for name in ("pretrained", *stored.texts)
-    )
-    if not fits:
-        raise ConfigError(
-            f"model: {section} does not fit the weights in {checkpoint.folder}, which are {stored}; drop the section"
-        )
-    assert isinstance(section, PretrainedConfig)
-    return section
+    if kind_of(section) != kind_of(stored):
+        other = [f"kind={kind_of(section)}, not {kind_of(stored)}"]
+    else:
+        assert isinstance(section, PretrainedConfig)
+        pairs = {key: (getattr(section.resolved(), key), getattr(stored, key)) for key in ("pretrained", *stored.texts)}
+        other = [f"{key}={given!r}, not {own!r}" for key, (given, own) in pairs.items() if given != own]
+        if not other:
+            return section
+    raise ConfigError(f"model: {'; '.join(other)}: does not fit the weights in {checkpoint.folder}; drop the section")
 
 
 def section_of(config: Config) -> PretrainedConfig:

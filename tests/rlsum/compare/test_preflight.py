@@ -5,6 +5,7 @@ import logging
 
 import comparisons
 import pytest
+import yaml
 from comparisons import prepared
 from rich.console import Console
 from rows import jsonl
@@ -88,6 +89,16 @@ def test_a_start_that_does_not_exist_is_said_once(tmp_path):
     found = faults(tmp_path, start=str(tmp_path / "no-run"))
     assert found.count("no-run") >= 1
     assert found.startswith("1 fault(s)")
+
+
+def test_a_start_that_was_killed_before_its_first_weights_is_no_fault(tmp_path):
+    folder, cells = prepared(tmp_path, rewards={"rouge-l": "rouge-l"}, controls=[])
+    best = tmp_path / "runs" / "start-1" / "best"
+    best.mkdir(parents=True)
+    (best / "config.yaml").write_text(yaml.safe_dump(dict(cells[0].config)))
+    (best / "rewards.json").write_text("{}")
+    preflight.check(folder.comparison, cells)
+    assert set(costs.costs(folder, cells, 6, Console(quiet=True))) >= {"start-1", "rouge-l-1"}
 
 
 def test_a_limit_of_simulated_articles_is_counted(tmp_path):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import comparisons
 import pytest
+import yaml
 
 from rlsum.compare.report.findings import findings
 from rlsum.compare.report.texts import findings_of_texts, limits_of, read_texts
@@ -82,6 +85,16 @@ def test_the_limit_is_that_of_decoding(tmp_path, changes, system, lengths):
     cell = next(cell for cell in cells if cell.system == system)
     limits = limits_of(folder, cell, "beam")
     assert (limits.shortest, limits.longest) == lengths
+
+
+def test_the_limit_of_a_run_is_known_when_its_weights_are_gone(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, {})
+    cell = comparisons.named(cells, "rouge-l-1")
+    best = Path(cell.model) / "best"
+    best.mkdir()
+    (best / "config.yaml").write_text(yaml.safe_dump({**cell.config, "decoding": {"max_length": 9}}))
+    (best / "rewards.json").write_text("{}")
+    assert limits_of(folder, cell, "beam").longest == 9
 
 
 def test_extracts_are_called_so(tmp_path):
