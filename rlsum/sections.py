@@ -121,20 +121,20 @@ def _switches_as_numbers(given: Any, made: Any, key: str = "") -> Iterator[str]:
 def _explain(fault: Any, known: Sequence[str]) -> Iterator[str]:
     key = ".".join(str(part) for part in fault["loc"] if part not in KINDS)
     kind = next((part for part in fault["loc"] if part in KINDS), None)
-    if kind is not None and key in known and fault["type"] == "unexpected_keyword_argument":
-        owners = [name for name, row in KINDS.items() if fault["loc"][-1] in names_of(row.options)]
-        yield f"{key}: of kind {' or '.join(owners)}, not {kind}; set model.kind, or leave it out"
-    elif fault["type"] == "unexpected_keyword_argument":
-        yield from _unknown(key, fault["input"], known)
+    if fault["type"] == "unexpected_keyword_argument":
+        yield from _unknown(key, fault["input"], known, kind)
     else:
         yield _wrong(key, fault)
 
 
-def _unknown(key: str, value: Any, known: Sequence[str]) -> Iterator[str]:
-    """An unknown key, or those in an unknown section: each with where it belongs."""
+def _unknown(key: str, value: Any, known: Sequence[str], kind: str | None) -> Iterator[str]:
+    """An unknown key, or those in an unknown section: each with where it belongs. ``kind``: of model, if it is its."""
     if isinstance(value, Mapping) and value:
         for name, inner in value.items():
-            yield from _unknown(f"{key}.{name}", inner, known)
+            yield from _unknown(f"{key}.{name}", inner, known, kind)
+    elif key in known and kind is not None:
+        owners = [name for name, row in KINDS.items() if key.split(".")[1] in names_of(row.options)]
+        yield f"{key}: of kind {' or '.join(owners)}, not {kind}; set model.kind, or leave it out"
     elif key in known:  # written with its dots, as on the command line
         section, _, last = key.rpartition(".")
         yield f"{key}: in a file, write {last} in the section {section}"

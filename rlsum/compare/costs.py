@@ -224,7 +224,7 @@ def time_training(
     Random weights never end a text, so theirs have the length of the mean reference.
     """
     begun, used, log = time.perf_counter(), time.process_time(), logging.getLogger("rlsum.readers")
-    init = start and trained_start(Folder(comparison), start)
+    init = trained_start(Folder(comparison), start) if start is not None else None
     with tempfile.TemporaryDirectory() as folder, ExitStack() as after:
         after.callback(log.setLevel, log.level)
         log.setLevel(logging.ERROR)  # skipped rows have been reported by the check

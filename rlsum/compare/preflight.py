@@ -81,7 +81,7 @@ def _faults(comparison: Comparison, cells: Sequence[Cell]) -> Iterator[tuple[str
         try:
             if cell.config is not None:
                 start = next((other for other in cells if other.name in models and other.name in cell.after[:1]), None)
-                found = start and trained_start(Folder(comparison), start)
+                found = trained_start(Folder(comparison), start) if start is not None else None
                 trainable = unloadable.keys().isdisjoint(comparison.rewards)
                 models[cell.name] = _check_training(cell, models, found, trainable)
             elif cell.kind == "start":

@@ -71,5 +71,7 @@ def test_a_key_of_a_comparison(override, places):
 
 def test_a_key_written_with_its_dots_in_a_file_is_told_how(tmp_path):
     (tmp_path / "c.yaml").write_text(yaml.safe_dump({"base": "demo/mle", "training.steps": 3}))
+    with pytest.raises(ConfigError, match=r"model\.template: of kind causal, not pointer-generator; set model\.kind"):
+        configs.load("demo/mle", ["model.template=chat"])
     with pytest.raises(ConfigError, match=r"training\.steps: in a file, write steps in the section training"):
         configs.load(tmp_path / "c.yaml")

@@ -26,6 +26,7 @@ WORDS: dict[Kind, str] = {
     "input meeting paper passage post report source story text texte texto texts transcript 正文 本文 記事",
 }
 WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")
+TLDR = re.compile(r"\btl\W ?dr\b", re.IGNORECASE)
 RUNNING = re.compile(r"[^\W\d_]\S*\s+\S*[^\W\d_]")  # two words
 ADDRESS = re.compile(r"\s*(https?://|www\.)\S*\s*")
 FEW_LETTERS = 0.6  # of letters and digits; a date such as 3 March 2014 has fewer letters
@@ -45,7 +46,7 @@ class Roles:
 
 def kind_of(name: str) -> Kind:
     """What a column's name says of it; "" if nothing."""
-    words = {word.lower() for word in WORD.findall(name)}
+    words = {word.lower() for word in WORD.findall(TLDR.sub("tldr", name))}
     return next((kind for kind, known in WORDS.items() if not words.isdisjoint(known.split())), "")
 
 

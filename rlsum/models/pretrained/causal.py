@@ -108,7 +108,8 @@ class Causal(TransformersModel):
         here = device, torch.is_autocast_enabled(device)
         if reason is None and here not in self._differs:
             self._differs[here] = self._difference(batch)
-        if (reason := reason or self._differs[here]) and not self._told:
+        reason = reason or self._differs[here]
+        if reason and not self._told and not self.config.dropout:  # with dropout, nothing is sampled
             say(f"{self.config.pretrained}: every sample reads its article again: {reason}")
             self._told = True
         return not reason

@@ -74,7 +74,9 @@ def add(network: PreTrainedModel, config: LoraConfig, origin: str, family: Famil
         lora_dropout=config.dropout,
         target_modules=None if config.targets is None else list(config.targets),
     )
-    peft.inject_adapter_in_model(settings, network, adapter_name=NAME)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "fan_in_fan_out")  # of GPT-2's layers, which peft then sets itself
+        peft.inject_adapter_in_model(settings, network, adapter_name=NAME)
 
 
 @contextmanager

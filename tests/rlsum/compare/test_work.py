@@ -11,7 +11,9 @@ import time
 from pathlib import Path
 
 import comparisons
+import language_models
 import numpy as np
+import pretrained
 import pytest
 import yaml
 from comparisons import prepared
@@ -201,7 +203,8 @@ def test_sigterm_ends_the_running_commands_as_ctrl_c_does(tmp_path):
 
 def begun(config: Path, *options: str) -> subprocess.Popen:
     command = [sys.executable, "-m", "rlsum", "compare", str(config), *options]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, text=True, start_new_session=True)
 
 
 def written(path: Path, **changes) -> Path:
@@ -220,23 +223,41 @@ def wait_for(path: Path, process: subprocess.Popen) -> None:
     raise AssertionError(f"{path} did not come")
 
 
+def pretrained_start(folder: Path, kind: str) -> dict:
+    start = comparisons.values(folder)["start"]
+    del start["vocabulary"]
+    model = pretrained.save(folder, "bart") if kind == "seq2seq" else language_models.save(folder, "llama")
+    start["model"] = {"kind": kind, "pretrained": str(model)}
+    return {"start": start, "data": {"max_source": 20, "max_target": 12}}
+
+
 @pytest.mark.slow
-def test_killed_and_started_again_it_ends_as_if_it_had_never_stopped(tmp_path):
+@pytest.mark.parametrize("kind", ["pointer-generator", "seq2seq", "causal"])
+def test_killed_and_started_again_it_ends_as_if_it_had_never_stopped(tmp_path, kind):
+    changes = {} if kind == "pointer-generator" else pretrained_start(tmp_path / "model", kind)
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
-    once, killed = written(tmp_path / "one"), written(tmp_path / "two")
+    once, killed = written(tmp_path / "one", **changes), written(tmp_path / "two", **changes)
     with begun(once) as process:
         process.communicate()
-    folder = tmp_path / "two" / "folder"
-    for moment in ("runs/start-1/metrics.jsonl", "runs/rouge-l-1/state.safetensors", "scores/start-1.beam.json"):
+    folder, whole = tmp_path / "two" / "folder", tmp_path / "one" / "folder"
+    for moment, kill in (  # the comparison alone: its command lives on and keeps the lock of its cell; or all
+        ("runs/start-1/best/rewards.json", os.killpg),
+        ("runs/start-1/metrics.jsonl", os.kill),
+        ("runs/rouge-l-1/state.safetensors", os.killpg),
+        ("scores/start-1.beam.json", os.kill),
+        ("report/index.html", os.killpg),
+    ):
         with begun(killed) as process:
             wait_for(folder / moment, process)
-            os.kill(process.pid, signal.SIGKILL)  # its command lives on and keeps the lock of its cell
+            kill(process.pid, signal.SIGKILL)
     with begun(killed) as process:
         printed, _ = process.communicate()
     assert process.returncode == 0, printed
-    for name in ("start-1.beam.json", "none-1.beam.json", "rouge-l-1.beam.json"):
-        assert (folder / "scores" / name).read_bytes() == (once.parent / "folder" / "scores" / name).read_bytes()
+    made = [path for name in ("outputs/*", "scores/*", "runs/*/best/*.safetensors") for path in whole.glob(name)]
+    assert len(made) > 3 * 3
+    for path in made:
+        assert path.read_bytes() == (folder / path.relative_to(whole)).read_bytes(), path
     assert (folder / "report" / "index.html").exists()
 
 

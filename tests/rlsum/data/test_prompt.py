@@ -7,7 +7,7 @@ import pytest
 from rewards.text.languages import language_of
 from rlsum.data.prompt import prompt
 from rlsum.errors import UserError
-from rlsum.readers.understood import say
+from rlsum.readers.understood import _log
 
 ASKED = "Shorten this: {article} Thank you."
 GEMMA = (
@@ -80,7 +80,7 @@ def test_an_article_is_cut_at_its_budget_whatever_the_prompt_and_it_is_told(room
     tokenizer, article = lm.tokenizer(), "the old mill . three people were hurt ."
     language = language_of("en") if sentence else None
     made, limit = prompt(tokenizer, ASKED, chat=True, language=language), len(tokenizer(room)["input_ids"])
-    say.cache_clear()
+    _log.cache_clear()
     with caplog.at_level("INFO", logger="rlsum.readers"):
         row = read(made, article, max_source=limit)
     assert row["src_tokens"] == read(made, kept)["src_tokens"]

@@ -15,6 +15,7 @@ LAYOUTS = {
     "mlsum": ({"text": 3000, "summary": 150, "topic": 0, "url": 0, "title": 60, "date": 0}, "text", "summary"),
     "klexikon": ({"wiki_text": 9000, "klexikon_text": 1500, "title": 12}, "wiki_text", "klexikon_text"),
     "gigaword": ({"document": 180, "summary": 50}, "document", "summary"),
+    "posts": ({"Post body": 2000, "TL;DR (by author)": 106}, "Post body", "TL;DR (by author)"),
     "reddit tifu": ({"ups": 0, "documents": 2000, "tldr": 120, "title": 50}, "documents", "tldr"),
     "lcsts": ({"id": 0, "summary": 18, "text": 100}, "text", "summary"),
     "headlines": ({"content": 100, "title": 18}, "content", "title"),
