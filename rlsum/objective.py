@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
@@ -169,6 +169,12 @@ class Objective:
         if self.gamma_end is None or steps <= 1:
             return self.gamma
         return self.gamma + (self.gamma_end - self.gamma) * min(1.0, step / (steps - 1))
+
+
+def mean_gamma(keys: Mapping[str, Any]) -> float:
+    """The mean of ``gamma_at`` over a run, of an objective with these ``keys``."""
+    gamma: float = keys.get("gamma", Objective.gamma)
+    return (gamma + (keys.get("gamma_end") or gamma)) / 2
 
 
 def hides_components(reward: RewardSpec) -> bool:

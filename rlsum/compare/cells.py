@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rlsum.compare.config import CONTROLS, SIMULATED, Comparison, options
-from rlsum.objective import Objective
+from rlsum.objective import mean_gamma
 from rlsum.yaml_files import merge
 
 Kind = Literal["outputs", "start", "control", "reward", "choosing"]
@@ -124,8 +124,7 @@ def _of_seed(comparison: Comparison, seed: int) -> Iterator[Cell]:
 def _without_reward(config: Mapping[str, Any]) -> dict[str, Any]:
     """What continued likelihood changes: gamma is 0, and coverage keeps its weight relative to the likelihood."""
     objective = config.get("objective", {})
-    gamma = objective.get("gamma", Objective.gamma)
-    likelihood = 1 - (gamma + (objective.get("gamma_end") or gamma)) / 2  # its mean weight
+    likelihood = 1 - mean_gamma(objective)  # its mean weight
     if "coverage_weight" not in objective or not likelihood:
         return {"objective": {"gamma": 0.0, "gamma_end": None}}
     weight = round(objective["coverage_weight"] / likelihood, 6)
