@@ -266,9 +266,10 @@ def _too_small(study: Study, key: StudyKey) -> Iterator[str]:
     """What no judgments of this study could show."""
     from human_eval.statistics.analysis import ALPHA  # imports scipy
     from human_eval.statistics.preference import least_p
-    from human_eval.statistics.random_judges import FEWEST_ITEMS, FEWEST_JUDGES
+    from human_eval.statistics.random_judges import FEWEST_ITEMS, FEWEST_JUDGES, to_claim
 
-    items = len({task.item for task in study.tasks if key.tasks[task.id].kind == "pair"})
+    judged = {(task.item, key.tasks[task.id].pair) for task in study.tasks if key.tasks[task.id].kind == "pair"}
+    items = len({item for item, _ in judged})
     tests, judges = len(study.asked) * len(design.pairs_of(key.systems, key.baseline)), len(study.booklets)
     there = counted(items, "article")
     if (p := least_p(items, tests)) > ALPHA:
@@ -280,7 +281,12 @@ def _too_small(study: Study, key: StudyKey) -> Iterator[str]:
     if judges < FEWEST_JUDGES or items < FEWEST_ITEMS:
         yield (
             f"{counted(judges, 'judge')}, {there}: no preference will be claimed, but of these judges alone if a plan "
-            f"asks about them; a claim needs {FEWEST_JUDGES} judges and {FEWEST_ITEMS} articles"
+            f"asks about them; {to_claim(items, len(judged), study.judges_per_item)}"
+        )
+    elif judges == FEWEST_JUDGES:
+        yield (
+            f"{counted(judges, 'judge')}: a claim about people in general needs all of them; --spare 2 makes booklets "
+            "for others, should some be excluded or not finish"
         )
 
 

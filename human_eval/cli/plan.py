@@ -168,7 +168,7 @@ def _report(planned: StudyPlan, out: Path) -> None:
         f"power {planned.power:.0%}"
     )
     if reason := design.refused(design.items or 0, design.judges):
-        typer.echo(f"Warning: the verdict about {design.about} will have no test ({reason}); plan for more")
+        typer.echo(f"Warning: no preference will be claimed: {reason}; or a verdict --about 'these judges' alone")
     typer.echo(f"{in_words(planned.effort, planned.recruitment)}")
     if planned.recruitment.spare:
         typer.echo(f"Build the study with --spare {planned.recruitment.spare}")

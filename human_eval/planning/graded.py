@@ -13,7 +13,7 @@ from numpy.random import Generator
 from scipy.stats import norm
 
 from human_eval.answers import KINDS
-from human_eval.planning.simulation import FLIPS, Assumptions, blocks, layout_of, sign_flip_p
+from human_eval.planning.simulation import Assumptions
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation.rows import Ints
 
@@ -29,29 +29,6 @@ def draw_graded(
     values = _worths(assumptions, gap, texts, assigned, draws, generator)
     strong = float(norm.isf((1 - assumptions.ties) / 4))
     return np.asarray(KINDS[answers].simulated(values, gap, tie, strong, generator))
-
-
-def rejections_graded(
-    assumptions: Assumptions,
-    answers: str,
-    texts: int,
-    assigned: Ints,
-    *,
-    alike: bool,
-    alpha: float = 0.05,
-    draws: int = 2_000,
-    seed: int = 0,
-) -> float:
-    """The share of simulated studies that reject equality of two systems, as `rejections` does for pairs.
-
-    ``alike``: in the test of judges like these.
-    """
-    layout, generator, rejected = layout_of(assigned), np.random.default_rng(seed), 0
-    for studies in blocks(draws, assigned.size * texts):
-        votes = draw_graded(assumptions, answers, texts, assigned, studies, generator)
-        p = layout.p_values(votes.reshape(len(votes), -1)) if alike else sign_flip_p(votes.mean(2), FLIPS, generator)
-        rejected += int((p <= alpha + 1e-12).sum())
-    return rejected / draws
 
 
 def points_of(assumptions: Assumptions, answers: str, texts: int, *, seed: int = 0) -> float:

@@ -20,6 +20,7 @@ from human_eval.planning.scenarios import Scenario
 from human_eval.planning.simulation import Assumptions, blocks, claimed, dealt, draw_judged, layout_of
 from human_eval.statistics.analysis import ALPHA, LIKE_THESE, THESE, About, AnalysisSettings, Planned
 from human_eval.statistics.exclusion import ExclusionRules
+from human_eval.statistics.random_judges import to_claim
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import Ints
 from rlsum.readers import json_object
@@ -80,8 +81,9 @@ class PlannedDesign:
         return claims / draws
 
     def refused(self, items: int, judges: int) -> str:
-        """Why an analysis will have no test of the verdict; "" if it will."""
-        return "" if self.about == THESE else layout_of(self._assigned(items, judges)).refused
+        """Why an analysis will have no test of the verdict, and what it needs; "" if it will have one."""
+        reason = "" if self.about == THESE else layout_of(self._assigned(items, judges)).refused
+        return f"{reason}; {to_claim(items, self.tasks(items), judges)}" if reason else ""
 
     def _assigned(self, items: int, judges: int) -> Ints:
         return dealt(items, judges, self.booklets(items))
@@ -177,6 +179,8 @@ def plan(
     curves = {judges: curve(assumptions, judges) for judges in sorted({*JUDGES, design.judges})}
     chosen = curves[design.judges]
     items = design.items or chosen.needed(design.power)
+    if items is None and (reason := design.refused(ITEMS[-1], design.judges)):
+        raise UserError(f"--booklet {design.booklet}: no preference would be claimed: {reason}, or --about '{THESE}'")
     if items is None:
         raise UserError(
             f"--power {design.power}: a preference of {percentage(assumptions.preference)} with "

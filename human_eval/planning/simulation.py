@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -40,30 +39,6 @@ class Assumptions:
         """Shares of votes for the first system, neither, the second (3,)."""
         decided = 1 - self.ties
         return np.array([decided * (1 - self.preference), self.ties, decided * self.preference])
-
-
-def rejections(
-    assumptions: Assumptions, items: int, judges: int, *, alpha: float = 0.05, draws: int = 2_000, seed: int = 0
-) -> float:
-    """The share of simulated studies in which the sign-flip test rejects equality: the power; with preference .5 the
-    false alarms.
-    """
-    p = np.concatenate([p for _, p in tested_studies(assumptions, items, judges, draws=draws, seed=seed)])
-    return float((p <= alpha + 1e-12).mean())
-
-
-def rejections_alike(
-    assumptions: Assumptions, assigned: Ints, *, alpha: float = 0.05, draws: int = 2_000, seed: int = 0
-) -> float:
-    """The share of simulated studies in which the test of judges like these (see `RandomJudges`) rejects equality.
-
-    ``assigned`` as in `draw_judged`; also of so few judges or items that an analysis refuses the test.
-    """
-    layout, generator, rejected = layout_of(assigned), np.random.default_rng(seed), 0
-    for studies in blocks(draws, assigned.size):
-        votes = draw_judged(assumptions, assigned, studies, generator)
-        rejected += int((layout.p_values(votes.reshape(len(votes), -1)) <= alpha + 1e-12).sum())
-    return rejected / draws
 
 
 class Claims(NamedTuple):
@@ -117,25 +92,6 @@ def _without_each(votes: Floats, assigned: Ints) -> Floats:
     items = len(assigned) - (0 if others else of_judge.sum(0))
     with np.errstate(invalid="ignore", divide="ignore"):  # one judge of all items
         return np.asarray((means.sum((2, 3))[..., None] + change.reshape(*votes.shape[:2], -1) @ of_judge) / items)
-
-
-def tested_studies(
-    assumptions: Assumptions, items: int, judges: int, *, draws: int, seed: int
-) -> Iterator[tuple[Floats, Floats]]:
-    """Blocks of simulated studies: votes (b, items, 3), as `draw_votes` does, and p of the sign-flip test (b,).
-
-    A block shares its random sign flips. Seeded.
-    """
-    generator = np.random.default_rng(seed)
-    for studies in blocks(draws, items):
-        votes = draw_votes(assumptions, items, judges, studies, generator)
-        yield votes, sign_flip_p((votes[..., 2] - votes[..., 0]) / judges, FLIPS, generator)
-
-
-def draw_votes(assumptions: Assumptions, items: int, judges: int, draws: int, generator: Generator) -> Floats:
-    """Votes for the first system, neither, the second, on each item (draws, items, 3)."""
-    shares = draw_shares(assumptions, items, draws, generator)
-    return generator.multinomial(judges, shares).astype(np.float64)
 
 
 def draw_shares(assumptions: Assumptions, items: int, draws: int, generator: Generator) -> Floats:

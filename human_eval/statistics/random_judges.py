@@ -25,8 +25,9 @@ from human_eval.statistics.votes import Floats
 from rlsum.evaluation.rows import Ids, Ints, numbered
 from rlsum.evaluation.statistics import LEVEL
 
-# The test rejects too often with fewer (docs/concepts/studies.md#calibration).
-FEWEST_JUDGES, FEWEST_ITEMS = 5, 20
+# With fewer judges too many happen to share a taste: five of two camps are of one in 6.3% of studies. With fewer items
+# the test rejects too often (docs/results/calibration.md#the-card-of-a-study).
+FEWEST_JUDGES, FEWEST_ITEMS = 6, 20
 NEARLY = 0.6  # mean vote in [-1, 1]: four of five votes agree
 
 
@@ -132,7 +133,15 @@ class Layout:
         who = counted(self.judges, "judge")
         if self.judges >= FEWEST_JUDGES:
             who += f", worth {self.effective:.1f} with equal loads"
-        return f"{who}: no test holds its level with fewer than {FEWEST_JUDGES}, whose spread cannot be estimated"
+        return f"{who}: no test holds its level with fewer than {FEWEST_JUDGES}, who may share a taste by chance"
+
+
+def to_claim(items: int, tasks: int, judges: int) -> str:
+    """What a claim about people in general needs, for a study of ``tasks`` on ``items``, each for ``judges``."""
+    needed = f"a claim about people in general needs {FEWEST_JUDGES} judges and {FEWEST_ITEMS} articles"
+    if items < FEWEST_ITEMS:
+        return needed
+    return f"{needed}; give --booklet {max(1, tasks // -(-FEWEST_JUDGES // judges))}, so that more people judge"
 
 
 def random_judges(votes: ArrayLike, *, items: Ids | None = None, same: int = 0, level: float = LEVEL) -> RandomJudges:

@@ -17,8 +17,9 @@ from itertools import product
 import numpy as np
 
 from calibration.preference import print_table
-from human_eval.planning.graded import rejections_graded
-from human_eval.planning.simulation import Assumptions, dealt, layout_of, rejections_alike
+from human_eval.planning.graded import draw_graded
+from human_eval.planning.simulation import Assumptions, blocks, dealt, draw_judged, layout_of
+from human_eval.statistics.votes import Floats
 from rlsum.evaluation.rows import Ints
 
 CORRELATIONS, SPREADS, TIES = (0.0, 0.3, 0.5), (0.0, 0.05, 0.1, 0.2), 0.2
@@ -34,7 +35,7 @@ DESIGNS = ((30, 3, 6), (60, 1, 10), (100, 3, 15), (100, 5, 5))  # of graded answ
 LOWEST, HIGHEST = 4.0, 6.0
 NO_P = " (no p)"
 
-Rejections = Callable[..., float]
+Draw = Callable[..., Floats]  # votes (draws, items, judges of each), as `draw_judged` draws them
 
 
 def main() -> None:
@@ -47,13 +48,13 @@ def main() -> None:
     print(f"Rejections in %, {options.draws:,} studies a rate, standard error {error:.2f}\n")
     found: list[tuple[str, float, float, float]] = []  # design, spread, correlation, rate
 
-    def row(name: str, assigned: Ints, rejections: Rejections) -> list[str]:
+    def row(name: str, assigned: Ints, draw: Draw) -> list[str]:
         cells = []
         for spread in SPREADS:
             rates = []
             for rho in CORRELATIONS:
                 assumed = Assumptions(0.5, TIES, rho, spread)
-                rates.append(100 * rejections(assumed, assigned=assigned, draws=options.draws, seed=options.seed))
+                rates.append(100 * rejections(assumed, assigned, draw, draws=options.draws, seed=options.seed))
                 if NO_P not in name:
                     found.append((name, spread, rho, rates[-1]))
             cells.append(", ".join(f"{rate:.2f}" for rate in rates))
@@ -66,13 +67,27 @@ def main() -> None:
     print_table(["design", "sd", "correlation", "%"], ([name, *(f"{n:g}" for n in rest)] for name, *rest in outside))
 
 
-def designs(seed: int) -> Iterator[tuple[str, Ints, Rejections]]:
-    """Name, assignment (items, judges of each) and simulation of each design."""
+def rejections(
+    assumptions: Assumptions, assigned: Ints, draw: Draw = draw_judged, *, draws: int = 2_000, seed: int = 0
+) -> float:
+    """The share of simulated studies in which the test of judges like these (see `RandomJudges`) rejects equality.
+
+    ``assigned`` as in `draw_judged`; also of so few judges or items that an analysis refuses the test.
+    """
+    layout, generator, rejected = layout_of(assigned), np.random.default_rng(seed), 0
+    for studies in blocks(draws, assigned.size):
+        votes = draw(assumptions, assigned=assigned, draws=studies, generator=generator)
+        rejected += int((layout.p_values(votes.reshape(len(votes), -1)) <= 0.05 + 1e-12).sum())
+    return rejected / draws
+
+
+def designs(seed: int) -> Iterator[tuple[str, Ints, Draw]]:
+    """Name, assignment (items, judges of each) and votes of each design."""
     for name, assigned in vote_designs(seed):
-        yield f"votes, {name}{NO_P if layout_of(assigned).refused else ''}", assigned, rejections_alike
+        yield f"votes, {name}{NO_P if layout_of(assigned).refused else ''}", assigned, draw_judged
     for (answers, texts), design in product(KINDS, DESIGNS):
-        rejections = partial(rejections_graded, answers=answers, texts=texts, alike=True)
-        yield f"{answers}, {texts}, {named(*design)}", of_even(*design), rejections
+        draw = partial(draw_graded, answers=answers, texts=texts)
+        yield f"{answers}, {texts}, {named(*design)}", of_even(*design), draw
 
 
 def vote_designs(seed: int) -> list[tuple[str, Ints]]:

@@ -9,12 +9,14 @@ Prints two Markdown tables: how often the sign-flip test and the naive pooled te
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from numpy.random import Generator
 from scipy.stats import binom
 
-from human_eval.planning.simulation import Assumptions, rejections, tested_studies
+from human_eval.planning.simulation import FLIPS, Assumptions, blocks, draw_shares, sign_flip_p
+from human_eval.statistics.votes import Floats
 
 CORRELATIONS = (0.0, 0.1, 0.3, 0.5)
 SIZES = ((5, 3), (6, 3), (8, 3), (10, 1), (10, 3), (20, 2), (30, 3), (50, 5), (200, 3), (500, 1))
@@ -49,6 +51,35 @@ def false_alarms(items: int, judges: int, ties: float, options: argparse.Namespa
         p = np.concatenate([[sign_flip, pooled_p(votes.sum(1))] for votes, sign_flip in studies], axis=1)
         cells.append(", ".join(f"{100 * rejected:.1f}%" for rejected in (p <= 0.05 + 1e-12).mean(1)))
     return [f"{items} x {judges}", f"{ties:.0%}", *cells]
+
+
+def rejections(
+    assumptions: Assumptions, items: int, judges: int, *, alpha: float = 0.05, draws: int = 2_000, seed: int = 0
+) -> float:
+    """The share of simulated studies in which the sign-flip test rejects equality: the power; with preference .5 the
+    false alarms.
+    """
+    p = np.concatenate([p for _, p in tested_studies(assumptions, items, judges, draws=draws, seed=seed)])
+    return float((p <= alpha + 1e-12).mean())
+
+
+def tested_studies(
+    assumptions: Assumptions, items: int, judges: int, *, draws: int, seed: int
+) -> Iterator[tuple[Floats, Floats]]:
+    """Blocks of simulated studies: votes (b, items, 3), as `draw_votes` does, and p of the sign-flip test (b,).
+
+    A block shares its random sign flips. Seeded.
+    """
+    generator = np.random.default_rng(seed)
+    for studies in blocks(draws, items):
+        votes = draw_votes(assumptions, items, judges, studies, generator)
+        yield votes, sign_flip_p((votes[..., 2] - votes[..., 0]) / judges, FLIPS, generator)
+
+
+def draw_votes(assumptions: Assumptions, items: int, judges: int, draws: int, generator: Generator) -> Floats:
+    """Votes for the first system, neither, the second, on each item (draws, items, 3)."""
+    shares = draw_shares(assumptions, items, draws, generator)
+    return generator.multinomial(judges, shares).astype(np.float64)
 
 
 def pooled_p(counts: np.ndarray) -> np.ndarray:

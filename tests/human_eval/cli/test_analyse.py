@@ -22,7 +22,7 @@ def study(rlsum, tmp_path):
         scored = [Output(**{**vars(row), "scores": {"m": int(row.id[8:]) / 40}}) for row in rows]
         write_outputs(tmp_path / f"{name}.scored.jsonl", scored)
     files = [tmp_path / f"{name}.jsonl" for name in NAMES[:2]]
-    options = ["-o", tmp_path / "study", "--items", 30, "--judges", 3, "--booklet", 15, "--seed", 1]
+    options = ["-o", tmp_path / "study", "--items", 30, "--judges", 3, "--booklet", 10, "--seed", 1]
     assert rlsum("human-eval", "build", *files, *options)[0] == 0
     return tmp_path / "study"
 
@@ -55,7 +55,7 @@ def test_a_verdict_has_the_votes_that_a_reward_learns_from(ran, study, judgments
     assert f"rlsum fit-metric {tmp_path / 'verdict'} --score overall --metric 'reward-model(model=minilm)' -o" in out
     rows = load(tmp_path / "verdict").rows
     texts = {(row.id, row.system): (row.source, row.candidate) for row in outputs(40, 2)}
-    assert {judge for row in rows for judge in row.judges} == {f"judge{number}" for number in range(1, 6)}
+    assert {judge for row in rows for judge in row.judges} == {f"judge{number}" for number in range(1, 9)}
     for row in rows:
         assert (row.source, row.candidate) == texts[row.id.partition("/")[0], row.system]
     wins = [score for row in rows if row.system == NAMES[1] for score in row.raw_scores["overall"]]

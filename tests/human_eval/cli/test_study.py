@@ -99,6 +99,20 @@ def test_a_study_in_which_nothing_can_be_significant_is_said_before_the_judging(
     assert "6 articles: no difference can be significant at 0.05 after Holm's correction over 4 tests" in out
     assert "give 8 articles or more, or fewer criteria" in out
     assert "no preference will be claimed, but of these judges alone if a plan asks about them" in out
+    assert "needs 6 judges and 20 articles" in out
+
+
+def test_a_study_of_too_few_judges_is_told_how_they_become_enough(ran, tmp_path):
+    write_outputs(tmp_path / "all.jsonl", outputs(24, 2))
+    built = (tmp_path / "all.jsonl", "--shuffled", 0, "--identical", 0)
+    few = " ".join(ran("human-eval", "build", *built, "-o", tmp_path / "few", "--booklet", 24).split())
+    assert "3 judges, 24 articles: no preference will be claimed" in few
+    assert "needs 6 judges and 20 articles; give --booklet 12, so" in few
+    enough = ran("human-eval", "build", *built, "-o", tmp_path / "enough", "--booklet", 12)
+    assert "will be claimed" not in enough
+    assert "6 judges: a claim about people in general needs all of them; --spare 2" in enough
+    more = ran("human-eval", "build", *built, "-o", tmp_path / "spare", "--booklet", 12, "--spare", 2)
+    assert "in general" not in more
 
 
 def test_a_summary_that_names_a_system_is_pointed_out(rlsum, tmp_path):

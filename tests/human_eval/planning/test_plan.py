@@ -155,6 +155,7 @@ def test_a_pilot_gives_ties_and_correlation(tmp_path):
         ({"pairs": 0}, {}, "--pairs 0"),
         ({"alpha": 0.0}, {}, "--alpha 0"),
         ({}, {"preference": 0.501}, "give a larger preference"),
+        ({"booklet": 500}, {}, "--booklet 500: .* needs 6 judges and 20 articles; give --booklet 250"),
     ],
 )
 def test_what_makes_no_sense_is_refused(design, assumed, said):
@@ -164,9 +165,10 @@ def test_what_makes_no_sense_is_refused(design, assumed, said):
 
 def test_a_plan_without_a_test_says_why():
     design = PlannedDesign(items=12, judges=2)
-    assert "2 judges: no test holds its level with fewer than 5" in design.refused(12, 2)
+    assert "2 judges: no test holds its level with fewer than 6" in design.refused(12, 2)
     assert replace(design, booklet=2).refused(12, 2).startswith("12 items")
-    assert replace(design, about=THESE).refused(12, 2) == replace(design, booklet=2).refused(30, 2) == ""
+    assert "give --booklet 10" in design.refused(30, 2)
+    assert replace(design, about=THESE).refused(12, 2) == replace(design, booklet=10).refused(30, 2) == ""
 
 
 @pytest.mark.parametrize("given", [{"items": 10_001}, {"pairs": 1_001}])

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+from calibration.preference import draw_votes, rejections
 from votes import study_of, votes_of
 
-from human_eval.planning.simulation import Assumptions, claimed, draw_votes, rejections, sign_flip_p
+from human_eval.planning.simulation import Assumptions, claimed, sign_flip_p
 from human_eval.statistics.analysis import THESE, AnalysisSettings, Planned, analyse
 from human_eval.statistics.preference import preference
 

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+from calibration.preference import draw_votes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import fleiss_kappa
 
+from human_eval.planning.simulation import Assumptions
 from human_eval.statistics.agreement import agreements
 
 NAN = float("nan")
@@ -42,8 +44,6 @@ def test_correlation_within_items_by_hand():
 
 
 def test_correlation_within_items_finds_what_was_planted():
-    from human_eval.planning.simulation import Assumptions, draw_votes
-
     counts = draw_votes(Assumptions(0.6, 0.2, 0.4), 3_000, 3, 1, np.random.default_rng(0))[0]
     votes = np.array([np.repeat([-1, 0, 1], row.astype(int)) for row in counts], dtype=float)
     votes = np.random.default_rng(0).permuted(votes, axis=1)

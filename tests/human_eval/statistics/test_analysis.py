@@ -3,9 +3,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from calibration.preference import draw_votes
 from votes import study_of, votes_of
 
-from human_eval.planning.simulation import Assumptions, draw_votes
+from human_eval.planning.simulation import Assumptions
 from human_eval.report.findings import findings, headline, verdict
 from human_eval.report.tables import verdict_table
 from human_eval.report.warnings import warnings
@@ -17,7 +18,7 @@ from rlsum.evaluation.statistics import holm
 FAST = AnalysisSettings(resamples=300)
 
 
-def simulated(preference, *, items=60, judges=5, seed=0, **options):
+def simulated(preference, *, items=60, judges=6, seed=0, **options):
     counts = draw_votes(Assumptions(preference, 0.2, 0.3), items, judges, 1, np.random.default_rng(seed))[0]
     values = np.array([np.repeat([-1, 0, 1], row.astype(int)) for row in counts], dtype=float)
     return votes_of(np.random.default_rng(seed).permuted(values, axis=1), **options)
@@ -25,13 +26,13 @@ def simulated(preference, *, items=60, judges=5, seed=0, **options):
 
 @pytest.fixture(scope="module")
 def votes():
-    """b is preferred overall, nothing is to be found in focus, and judge5 clicks at random."""
+    """b is preferred overall, nothing is to be found in focus, and judge6 clicks at random."""
     rows = [*simulated(0.8), *simulated(0.5, seed=1, criterion="focus")]
     rng = random.Random(0)
     clicks = [[rng.choice([-1, 1])] for _ in range(60)]
     for criterion in ("overall", "focus"):
-        rows += [replace(row, judge="judge5", task=f"c{row.task}") for row in votes_of(clicks, criterion=criterion)]
-    checks = [CheckResult("judge5", f"check{n}", "identical", True) for n in range(3)]
+        rows += [replace(row, judge="judge6", task=f"c{row.task}") for row in votes_of(clicks, criterion=criterion)]
+    checks = [CheckResult("judge6", f"check{n}", "identical", True) for n in range(3)]
     return study_of(rows, checks=checks)
 
 
@@ -39,8 +40,8 @@ def test_what_was_planted_is_found_and_what_was_not_is_not(votes):
     found = analyse(votes, FAST)
     preferred = {each.criterion: each.preferred() for each in found.outcomes}
     assert preferred == {"overall": "b", "focus": None}
-    assert [each.judge for each in found.excluded] == ["judge5"]
-    assert {row.judge for row in found.kept.rows} == {f"judge{n}" for n in range(5)}
+    assert [each.judge for each in found.excluded] == ["judge6"]
+    assert {row.judge for row in found.kept.rows} == {f"judge{n}" for n in range(6)}
     with_all = {each.criterion: each for each in found.everyone}
     assert with_all["overall"].half.share < found.outcomes[0].half.share  # noise draws it to one half
     assert analyse(votes, replace(FAST, rules=replace(FAST.rules, max_failed=1))).everyone == ()
@@ -83,7 +84,7 @@ def test_a_verdict_that_one_judge_decides_is_told_with_the_name():
     assert outcome.decided_by == ("judge0",)
     assert headline(found).startswith("Not reliably preferred is a to b (not shown without judge0; 60.5%, ")
     assert "overall, a and b: the preference is not shown without judge0" in warnings(found)
-    sure = analyse(study_of(votes_of(np.where(np.random.default_rng(0).random((40, 5)) < 0.9, 1, -1))), FAST)
+    sure = analyse(study_of(votes_of(np.where(np.random.default_rng(0).random((40, 6)) < 0.9, 1, -1))), FAST)
     assert sure.outcomes[0].decided_by == ()
     assert headline(sure).startswith("These judges, and judges like them, prefer b to a (")
 
@@ -244,7 +245,7 @@ def test_three_systems_are_ranked():
     assert [row.system for row in found.rankings["overall"].systems] == ["c", "b", "a"]
     assert "overall: from strongest to weakest: c, b, a" in findings(found)
     assert headline(found).startswith("These judges, and judges like them, prefer b to a (")
-    assert headline(found).endswith("). Shares of the answers of 5 judges on 60 articles.")
+    assert headline(found).endswith("). Shares of the answers of 6 judges on 60 articles.")
     undetected = [replace(row, alike=replace(row.alike, p_holm=1.0)) for row in found.outcomes]
     assert "overall: no order of the systems is shown" in findings(replace(found, outcomes=tuple(undetected)))
     partly = replace(found, outcomes=(*found.outcomes[:2], undetected[2]))

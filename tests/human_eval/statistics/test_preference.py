@@ -2,6 +2,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from calibration.preference import draw_votes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
@@ -139,7 +140,7 @@ def test_wrong_votes_are_refused():
 @pytest.mark.parametrize("items", [10, 30])
 @pytest.mark.parametrize("share", [0.5, 0.6, 0.8, 0.95])
 def test_the_interval_keeps_its_level(items, share):
-    from human_eval.planning.simulation import Assumptions, draw_votes
+    from human_eval.planning.simulation import Assumptions
 
     votes = draw_votes(Assumptions(share, 0.1, 0.3), items, 3, 300, np.random.default_rng(1))
     truth = votes[..., 2].mean() - votes[..., 0].mean()
