@@ -176,7 +176,7 @@ def _one_judge_a_booklet(
             elif lent and judge not in lent:
                 reason = f"{TWO_NAMES}: {judge!r} returned {returned}, which {min(lent)!r} has in the app"
             elif handed_out is not None and booklet not in handed_out:
-                reason = f"{NOT_HANDED_OUT}: {judge!r} returned {returned}, which was never exported"
+                reason = f"{NOT_HANDED_OUT}: {judge!r} returned {returned}, which was not exported from this folder"
         if reason:
             rejects[row.number] = RejectedRow(row.where, reason, row.raw)
         else:

@@ -19,7 +19,7 @@ from rlsum.pages.table import p_words
 
 HASTY = 5.0  # seconds in which nobody reads two summaries
 STRAIGHT = 8  # judgments from which the same answer to all is a sign of carelessness
-NO_CLAIM = "no preference is claimed, since these judges' own tastes cannot be told from it"
+NO_CLAIM = "no preference is claimed, since nothing can be shown of other judges"
 EVEN = 0.005  # shift of a share by unbalanced sides that is too small to report
 
 

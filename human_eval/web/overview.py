@@ -76,7 +76,7 @@ def overview(
         stage = "left" if loan is None else "finished" if not still_open else "away" if loan.until <= now else "judging"
         checks = [check.failed for check in votes.checks if check.judge == judge] if votes else []
         numbers = len(done), len(done) + len(still_open), _quartiles(done)[1], len(checks), sum(checks)
-        few = bool(votes and votes.checks and stage != "judging" and len(checks) < rules.min_checks)
+        few = bool(done and votes and votes.checks and stage != "judging" and len(checks) < rules.min_checks)
         rows.append(JudgeRow(judge, *numbers, failing.get(judge, ""), few, stage))
     return {
         "done": len({task for _, task in answered}),

@@ -167,7 +167,7 @@ def test_what_three_judges_prefer_is_claimed_only_of_them_and_only_as_planned():
     assert headline(found).startswith("3 judges on 200 articles cannot show a preference for b or a (b 70.0%, ")
     assert verdict_table(found).rows[0][3].text == "none claimed"
     warned = " ".join(warnings(found))
-    assert "no preference is claimed, since these judges' own tastes cannot be told from it: 3 judges" in warned
+    assert "no preference is claimed, since nothing can be shown of other judges: 3 judges" in warned
     assert "1 of 3 judges chose the other: judge2 (" in warned
     asked = analyse(votes, replace(FAST, planned=Planned(200, 3, 1, 3, THESE)))
     assert asked.outcomes[0].preferred() == "b"
