@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import Literal, get_args
+from typing import Literal
 
 from human_eval.answers import KINDS, PAIR, AnswerKind, Option
 from human_eval.marks import Category
@@ -19,7 +19,11 @@ from rlsum.errors import UserError
 
 Pair = tuple[str, str]  # two systems that are compared
 TaskKind = Literal["pair", "identical", "shuffled", "swapped"]
-TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
+CHECKS: Mapping[TaskKind, str] = {  # tasks whose answer is known, and how a judge fails them
+    "identical": "preferring one of two equal summaries",
+    "shuffled": "preferring shuffled words",
+    "swapped": "choosing the same side when a comparison is repeated with its sides swapped",
+}
 
 
 class StudyError(UserError):

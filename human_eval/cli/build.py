@@ -34,7 +34,7 @@ from human_eval.formatting import counted, spread
 from human_eval.interface import read_interface, untranslated
 from human_eval.minutes import minutes
 from human_eval.parsing import read_text
-from human_eval.study import TASK_KINDS, Criterion, Enrolment, Study, StudyError, StudyKey
+from human_eval.study import CHECKS, Criterion, Enrolment, Study, StudyError, StudyKey
 from human_eval.training import read_training
 from rewards.text.cleaning import clean as cleaned
 from rlsum.cli.options import ArticleColumn, ArticleFile, expanded
@@ -293,7 +293,7 @@ def _too_small(study: Study, key: StudyKey) -> Iterator[str]:
 def _kept_by_checks(study: Study, key: StudyKey) -> str:
     """What the checks of a booklet do to judges who read and to judges who do not."""
     booklets = [Counter(key.tasks[task.id].kind for task in booklet) for booklet in study.booklets]
-    counts = {str(kind): min(tasks[kind] for tasks in booklets) for kind in TASK_KINDS if kind != "pair"}
+    counts = {str(kind): min(tasks[kind] for tasks in booklets) for kind in CHECKS}
     number = sum(counts.values())
     if number < 2:
         return f"{counted(number, 'check')} per booklet: no judge is excluded, however careless; add checks"

@@ -21,6 +21,7 @@ from rlsum.files import write_atomically
 FILES = ("offline", "csv")  # origins in which judges write their own names
 TWO_NAMES, NOT_HANDED_OUT = "a booklet under two names", "a booklet that nobody was given"
 NOT_IN_APP = "said to be from the app, whose database has no such answer"
+NAMED = 3  # names of a booklet that a reason tells
 FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159"  # letters that show nothing
 SELECTORS = re.compile("[\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # of variants, which show nothing either
 CYRILLIC = "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
@@ -162,6 +163,7 @@ def _one_judge_a_booklet(
             raise StudyError(
                 f"--whose {booklet + 1}={name}: that booklet came back under {names}; give a name of these"
             )
+    told = {booklet: _listed(names) for booklet, names in in_files.items()}
     kept = []
     for row, booklet in zip(rows, booklets, strict=True):
         judge, reason, returned = row.response.judge, "", f"booklet {booklet + 1}"
@@ -170,9 +172,8 @@ def _one_judge_a_booklet(
             if whose.get(booklet, judge) != judge:
                 reason = f"{TWO_NAMES}: {judge!r} returned {returned}, which is that of {whose[booklet]!r} (--whose)"
             elif booklet not in whose and len(in_files[booklet]) > 1:
-                names = " and ".join(repr(name) for name in sorted(in_files[booklet]))
                 ask = f"say whose it is with `collect --whose {booklet + 1}=NAME`"
-                reason = f"{TWO_NAMES}: {returned} came back under {names}; {ask}"
+                reason = f"{TWO_NAMES}: {returned} came back under {told[booklet]}; {ask}"
             elif lent and judge not in lent:
                 reason = f"{TWO_NAMES}: {judge!r} returned {returned}, which {min(lent)!r} has in the app"
             elif handed_out is not None and booklet not in handed_out:
@@ -182,6 +183,12 @@ def _one_judge_a_booklet(
         else:
             kept.append(row)
     return kept
+
+
+def _listed(names: Collection[str]) -> str:
+    """The first names; every row that does not count tells them, so there must not be thousands."""
+    first = [repr(name) for name in sorted(names)[:NAMED]]
+    return " and ".join([*first, f"{len(names) - NAMED} others"] if len(names) > NAMED else first)
 
 
 def _one_booklet_a_sheet(rows: Sequence[_Row], study: Study, rejects: dict[int, RejectedRow]) -> list[_Row]:

@@ -15,11 +15,11 @@ from human_eval.design.blinding import OpaqueIds, named_in
 from human_eval.design.checks import Draft, with_checks
 from human_eval.design.outputs import AlignedOutputs, check_unicode
 from human_eval.formatting import counted
-from human_eval.study import Criterion, EqualTexts, Pair, Study, StudyError, StudyKey, Task, TaskKey
+from human_eval.study import CHECKS, Criterion, EqualTexts, Pair, Study, StudyError, StudyKey, Task, TaskKey
 
 Unit = tuple[str, tuple[str, ...]]  # the systems compared at once, two or more, on an item
 
-_LEAST = {"items": 1, "judges": 1, "booklet": 1, "identical": 0, "shuffled": 0, "swapped": 0, "spare": 0}
+_LEAST = {"items": 1, "judges": 1, "booklet": 1, **dict.fromkeys(CHECKS, 0), "spare": 0}
 _MOST_CHECKS = 100  # of a kind in a booklet; a tenth of them finds who clicks at random
 _MOST_BOOKLETS = 10_000  # one a judge, and `serve` makes as many links
 
@@ -44,6 +44,11 @@ class StudyDesign:
     swapped: int = 0
     spare: int = 0
 
+    @property
+    def checks(self) -> dict[str, int]:
+        """Kind of check -> number in each booklet."""
+        return {kind: getattr(self, kind) for kind in CHECKS}
+
 
 def build(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording, seed: int) -> tuple[Study, StudyKey]:
     """The study and its key, a function of the arguments. Raises StudyError where the design is impossible."""
@@ -65,8 +70,7 @@ def build(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording, s
         raise StudyError("the systems wrote the same text for every sampled item: nothing to judge; give other outputs")
     booklets = _booklets(comparisons, design, rng)
     drafts = _drafts(outputs, booklets, texts > 2, rng)
-    checks = {"identical": design.identical, "shuffled": design.shuffled, "swapped": design.swapped}
-    checked = [with_checks(outputs, booklet, sampled, checks, texts, rng) for booklet in drafts]
+    checked = [with_checks(outputs, booklet, sampled, design.checks, texts, rng) for booklet in drafts]
     return _blind(outputs, checked, ties, design, wording, seed)
 
 
@@ -107,9 +111,9 @@ def _check(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording, 
     for name, least in _LEAST.items():
         if getattr(design, name) < least:
             raise StudyError(f"--{name} {getattr(design, name)}: expected {least} or more")
-    for name in ("identical", "shuffled", "swapped"):
-        if getattr(design, name) > _MOST_CHECKS:
-            raise StudyError(f"--{name} {getattr(design, name)}: expected {_MOST_CHECKS} or less in each booklet")
+    for name, number in design.checks.items():
+        if number > _MOST_CHECKS:
+            raise StudyError(f"--{name} {number}: expected {_MOST_CHECKS} or less in each booklet")
     if design.items > len(outputs.articles):
         raise StudyError(
             f"--items {design.items}: only {counted(len(outputs.articles), 'article')} with an output of every system; "

@@ -134,8 +134,8 @@ class Outcome:
     def preferred(self, alpha: float = ALPHA) -> str | None:
         """The system that is claimed to be preferred; None if no difference was detected, or one judge decides it.
 
-        Judges who differ prefer a system by chance, so that of equal systems three would often prefer one (in up to 26%
-        of simulated studies, and five in 14%). Hence a preference of these judges alone is claimed only where a plan
+        Judges who differ prefer a system by chance, so that of equal systems three would often prefer one (in up to 29%
+        of simulated studies). Hence a preference of these judges alone is claimed only where a plan
         asks about them, and of too few judges or items for the test of others none.
         """
         return None if self.decided_by else self._preferred(self.answer, alpha)

@@ -16,6 +16,7 @@ from human_eval.collection.practice import counts
 from human_eval.collection.responses import Response as Judgment
 from human_eval.collection.store import StudyState
 from human_eval.formatting import csv_text
+from human_eval.study import CHECKS
 from human_eval.web.access import NoAccess
 from human_eval.web.judging import PATIENCE
 from human_eval.web.site import Site, fields, page
@@ -28,6 +29,8 @@ class Admin:
 
     def __init__(self, site: Site) -> None:
         self._site, self._store, self._study = site, site.store, site.study
+        kinds = {task.kind for task in site.key.tasks.values()} if site.key else set()
+        self._fails = [f"by {how}" for kind, how in CHECKS.items() if kind in kinds]
         self._judged: tuple[Sequence[Judgment], tuple[list[str], list[str]]] | None = None  # the last verdict
 
     def routes(self) -> list[Route]:
@@ -69,6 +72,7 @@ class Admin:
             "study": self._study,
             "state": state,
             "with_key": site.key is not None,
+            "fails": self._fails,
             "planned": site.settings is not None,
             "duration": duration,
             "number": number,

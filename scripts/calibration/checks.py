@@ -43,8 +43,7 @@ def main() -> None:
 
 def rates(criteria: int, options: argparse.Namespace) -> list[str]:
     study, key = small_study(criteria)
-    counts = {"identical": DESIGN.identical, "shuffled": DESIGN.shuffled, "swapped": DESIGN.swapped}
-    found = error_rates(counts, [asked.kind for asked in study.criteria], 2)
+    found = error_rates(DESIGN.checks, [asked.kind for asked in study.criteria], 2)
     stated = (found.random, found.none, found.left, found.careful, found.hasty)
     cells = []
     for kind, share in zip(KINDS, stated, strict=True):

@@ -63,7 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=2_000)
     parser.add_argument("--items", type=int, default=30)
-    parser.add_argument("--judges", type=int, nargs="+", default=[3, 5, 10, 15])
+    parser.add_argument("--judges", type=int, nargs="+", default=[3, 5, 6, 10, 15])
     parser.add_argument("--kinds", nargs="+", default=list(SYSTEMS))
     parser.add_argument("--crowds", nargs="+", default=list(CROWDS), help=f"also {CAMPS!r}")
     parser.add_argument("--seed", type=int, default=0)

@@ -39,7 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=2_000)
     parser.add_argument("--items", type=int, default=30)
-    parser.add_argument("--judges", type=int, nargs="+", default=[5, 10, 15])
+    parser.add_argument("--judges", type=int, nargs="+", default=[6, 10, 15])
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     print_table(("judges", "crowd", "", "length predicts better"), rows(options, ("",), length))

@@ -97,6 +97,14 @@ def test_a_booklet_under_several_names_counts_as_its_owner_says_in_any_order_and
     assert "booklet 1 came back under 'ann' and 'bo' and 'cy'" in told[0] or owner
 
 
+def test_each_row_of_a_booklet_under_many_names_tells_a_few_of_them():
+    """Of 1,000 names each row told all: gigabytes."""
+    found = collect(BLIND, returned(*(judged(BLIND.tasks[0].id, f"judge {n:03}") for n in range(1_000))))
+    assert len(found.rejects) == 1_000
+    told = "booklet 1 came back under 'judge 000' and 'judge 001' and 'judge 002' and 997 others; say whose"
+    assert all(told in row.reason for row in found.rejects)
+
+
 def test_who_owns_a_booklet_is_one_of_its_names_and_in_the_app_whoever_answered_it_there():
     copies = [judged(task.id, name) for name in ("ann", "bo") for task in BLIND.booklets[0]]
     with pytest.raises(StudyError, match="--whose 1=zoe: that booklet came back under ann, bo; give a name of these"):
