@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -129,8 +130,8 @@ class Agreement:
 def agreement(gaps: ArrayLike, judged: Sequence[JudgedVote], seed: int = 0) -> Agreement:
     """Of ``gaps`` (n,), the scores of second texts minus those of the first; NaN is left out.
 
-    Intervals are Student's t of the articles, with the error of resampling articles and judges, both at once (Owen
-    2007), corrected for the fewer of them; NaN where no resample differs.
+    Intervals are Student's t. Their squared error adds those of resampling articles and judges (if several), which
+    counts chance twice (Owen 2007); degrees of freedom by Satterthwaite (1946). NaN where no resample differs.
     """
     values = np.asarray(gaps, dtype=np.float64)
     kept = [vote for vote, value in zip(judged, values, strict=True) if not np.isnan(value)]
@@ -156,22 +157,33 @@ def agreement(gaps: ArrayLike, judged: Sequence[JudgedVote], seed: int = 0) -> A
     def draw(count: int) -> Ints:
         return rng.multinomial(count, np.full(count, 1 / count))
 
-    rng, rows = np.random.default_rng(seed), np.full((3, 4), math.nan)
+    rng, rows, counts = np.random.default_rng(seed), np.full((3, 4), math.nan), np.array([articles, judges])
     if kept:
-        rows[0] = measured(np.ones(articles, dtype=np.int64), np.ones(judges, dtype=np.int64))
-        resampled = np.array([measured(draw(articles), draw(judges)) for _ in range(RESAMPLES)])
-        fewest = articles if judges == 1 else min(articles, judges)
-        for place in np.flatnonzero((resampled == resampled).any(axis=0) if fewest > 1 else [False]):
-            error = np.nanstd(resampled[:, place]) * math.sqrt(fewest / (fewest - 1)) or math.nan
-            half = student.ppf((1 + LEVEL) / 2, articles - 1) * error
-            least = -1 if place == 2 else 0  # tau; shares
-            rows[1:, place] = np.clip([rows[0, place] - half, rows[0, place] + half], least, 1)
+        whole = [np.ones(count, dtype=np.int64) for count in counts]
+        rows[0] = measured(*whole)
+    if articles > 1:
+        drawn = [[measured(draw(articles), whole[1]), measured(whole[0], draw(judges))] for _ in range(RESAMPLES)]
+        half = _half_width(np.array(drawn), counts)
+        rows[1:] = np.clip([rows[0] - half, rows[0] + half], [0, 0, -1, 0], 1)
     decided = int((vote != 0).sum())
-    counts = (decided, decided, articles, int((longer != 0).sum()))
-    ends = zip(rows.T.tolist(), counts, strict=True)
+    numbers = (decided, decided, articles, int((longer != 0).sum()))
+    ends = zip(rows.T.tolist(), numbers, strict=True)
     accuracy, longest, kendall, chosen = (Interval(value, low, high, n) for (value, low, high), n in ends)
     ties, undefined = len(kept) - decided, len(values) - len(kept)
     return Agreement(accuracy, longest, kendall, chosen, len(values), ties, undefined, articles, judges)
+
+
+def _half_width(resampled: Floats, counts: Ints) -> Floats:
+    """Of intervals of values (v,), from those (draws, sources, v) where one source of chance is drawn again, of which
+    there are ``counts`` (sources,). NaN where none differs.
+    """
+    several = counts > 1
+    degrees = counts[several] - 1
+    with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):  # undefined ones
+        squares = np.nanvar(resampled[:, several], axis=0).T * (degrees + 1) / degrees
+        total = squares.sum(1)
+        half: Floats = student.ppf((1 + LEVEL) / 2, total**2 / (squares**2 / degrees).sum(1)) * np.sqrt(total)
+    return half
 
 
 def _share(agreeing: Floats, weight: Floats) -> float:

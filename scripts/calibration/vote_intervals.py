@@ -26,7 +26,7 @@ LOG_ODDS = 0.8
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=150, help="sets of votes of each world")
+    parser.add_argument("--draws", type=int, default=300, help="sets of votes of each world")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     head = ["articles", "judges", "pairs an article", "judges a pair", "sd of articles", "sd of judges", "cover, %"]
