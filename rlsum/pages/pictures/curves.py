@@ -90,6 +90,8 @@ def _draw(axes: Axes, panel: Panel) -> None:
         axes.plot(curve.steps, values, line, marker=marker, color=curve.colour, label=curve.label)
     axes.set_title(short_name(panel.title), loc="left")
     axes.set(xlabel=panel.across, xscale=panel.scales[0], yscale=panel.scales[1])
+    if panel.scales[0] == "linear":  # long numbers would run into each other
+        axes.locator_params(axis="x", nbins=5, integer=panel.across == Panel.across)
     if panel.span is not None:
         axes.set_ylim(*panel.span)
 
