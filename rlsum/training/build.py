@@ -37,7 +37,7 @@ from rlsum.training.start import environment
 from rlsum.training.start.origin import Origin, check_files, keeps_start, start_of, start_scorer
 from rlsum.training.steps import training_step
 from rlsum.training.trainer import Trainer
-from rlsum.training.validation import Choice
+from rlsum.training.validation import Choice, in_log
 
 log = logging.getLogger(__name__)
 
@@ -248,11 +248,14 @@ def rewards_of(config: Config, section: ModelConfig | None = None) -> tuple[dict
     if not fixed and by not in [spec.name for spec in parsed] and as_spec(by) not in parsed:
         specs.append(by)
         parsed.append(as_spec(by))
-    metrics = rewards.from_specs(specs, config.language)
+    metrics = {in_log(label): metric for label, metric in rewards.from_specs(specs, config.language).items()}
+    alike = [label for label, spec in zip(metrics, parsed, strict=True) if spec.name == by]
     if fixed or by in metrics:
         name = str(by)
     elif as_spec(by) in parsed:
         name = list(metrics)[parsed.index(as_spec(by))]
+    elif len(alike) == 1:
+        (name,) = alike
     else:
         raise ConfigError(f"training.choose_by={by}: several metrics have this name; write one of {', '.join(metrics)}")
     choice = Choice(name, config.objective.coverage_weight)

@@ -119,6 +119,11 @@ for name, shown in PROPERTIES.items():
     declare(Field(name, what, SIGNS.get(name, "")))
 
 
+def in_log(label: str) -> str:
+    """The name of a metric's value: its label, but for rewards called as a property is, such as ``length``."""
+    return f"{label} (reward)" if label in PROPERTIES else label
+
+
 def validate(
     model: Model,
     scored: Iterable[Batch],

@@ -40,6 +40,7 @@ from rlsum.pages.blocks import (
     signature_section,
 )
 from rlsum.readers import json_object
+from rlsum.training.validation import in_log
 
 ITEMS = 30  # of the study that the report begins
 
@@ -136,7 +137,7 @@ def best_updates(cells: Sequence[Cell]) -> dict[str, list[int]]:
 
 def followed(folder: Folder) -> list[str]:
     """The names of the rewards in the logs of validation."""
-    return list(labelled([trained.reward for trained in folder.comparison.rewards.values()]))
+    return [in_log(label) for label in labelled([trained.reward for trained in folder.comparison.rewards.values()])]
 
 
 def validations(folder: Folder, cells: Sequence[Cell]) -> list[Validations]:

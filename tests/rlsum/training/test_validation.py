@@ -1,5 +1,7 @@
 """What a validation measures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import tiny
@@ -33,3 +35,23 @@ def test_answers_are_scored_without_what_announces_them_where_the_model_answers_
     assert metrics["reward"] is reward
     assert all((NAME in metric.signature) == clean for metric in metrics.values())
     assert list(metrics) == ["rouge-1", "rouge-2", "rouge-l", "reward"]
+
+
+@pytest.mark.parametrize(
+    ("by", "name"),
+    [
+        ("length(high=3)", "length (reward)"),
+        ("length", "length (reward)"),  # not the number of tokens, which is logged under this name
+        ("repetition", "repetition (reward)"),
+        ("rouge-1", "rouge-1"),
+    ],
+)
+def test_a_reward_that_is_called_as_a_property_has_a_name_of_its_own_and_may_choose_the_checkpoint(tmp_path, by, name):
+    metrics = ["rouge-1", "length(high=3)", "repetition"]
+    config = tiny.config(tmp_path, "mixed", choose_by=by, objective={"reward": "rouge-l"})
+    config = replace(config, metrics=tuple(metrics))
+    made, _, choice = rewards_of(config)
+    assert choice.name == name
+    columns = score([Output("1", "ash", ["ash"], "ash fir elm oak birch cedar", "s")], made)
+    assert columns["length"].tolist() == [6.0]
+    assert 0 <= columns["length (reward)"][0] < 1
