@@ -27,7 +27,8 @@ def headline(analysis: Analysis) -> str:
     for outcome in shown:
         claim, pair = _in_short(analysis, outcome)
         said.setdefault(claim, []).append(pair)
-    sentence = "; ".join(claim.format(joined(pairs)) for claim, pairs in said.items())
+    claims = sorted(said.items(), key=lambda row: not row[0].startswith("these judges"))  # what is shown comes first
+    sentence = "; ".join(claim.format(joined(pairs)) for claim, pairs in claims)
     if len(analysis.votes.criteria) > 1:
         sentence = f"on {analysis.shown}, {sentence}"
     judges, items = max(row.random_judges.judges for row in shown), max(row.half.items for row in shown)
@@ -46,7 +47,7 @@ def _in_short(analysis: Analysis, outcome: Outcome) -> tuple[str, str]:
     share = f"{of_system(outcome, system)}, {interval(outcome, outcome.shown, system)}"
     if names := outcome.decided_by:
         alone = names[0] if len(names) == 1 else f"any one of {', '.join(names)}"
-        return "not reliably preferred is {}", f"{system} to {other} (not shown without {alone}; {share})"
+        return "no reliable preference is shown for {}", f"{system} over {other} (not shown without {alone}; {share})"
     if not outcome.preferred(alpha):
         judges = counted(outcome.random_judges.judges, "judge")
         if math.isnan(outcome.answer.p_holm):

@@ -82,7 +82,7 @@ def test_a_verdict_that_one_judge_decides_is_told_with_the_name():
     (outcome,) = found.outcomes
     assert (outcome.leaning(), outcome.preferred()) == ("a", None)
     assert outcome.decided_by == ("judge0",)
-    assert headline(found).startswith("Not reliably preferred is a to b (not shown without judge0; 60.5%, ")
+    assert headline(found).startswith("No reliable preference is shown for a over b (not shown without judge0; 60.5%, ")
     assert "overall, a and b: the preference is not shown without judge0" in warnings(found)
     sure = analyse(study_of(votes_of(np.where(np.random.default_rng(0).random((40, 6)) < 0.9, 1, -1))), FAST)
     assert sure.outcomes[0].decided_by == ()
