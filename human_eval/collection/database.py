@@ -228,9 +228,8 @@ def usable(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:
-        raise UserError(
-            f"{path}: cannot be used as the database of a study ({error}); give another --database, in a folder that may be written to"
-        ) from error
+        mend = "give another --database, in a folder that may be written to"
+        raise UserError(f"{path}: cannot be used as the database of a study ({error}); {mend}") from error
 
 
 def _create(path: Path, study: Study) -> None:
