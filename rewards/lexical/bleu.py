@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -13,9 +14,10 @@ from annotated_types import Ge, Gt
 from numpy.typing import NDArray
 
 from rewards.errors import RewardError, Unavailable
-from rewards.lexical.words import Words, WordsOption, ngrams, tokenizer_of, tokenizing
+from rewards.lexical.numbered import BLOCK, first_of, matches
+from rewards.lexical.words import Words, WordsOption, ngrams, tokenizer_of, tokenizing, vocabulary_of
 from rewards.scoring import CorpusCounts, Inputs, ReferenceReward, references_of, score_items, signature
-from rewards.text.languages import LanguageOption, language_of, splitter_of
+from rewards.text.languages import ENGLISH, LanguageOption, language_of, splitter_of
 from rewards.text.words import REMEMBERED, nfc
 
 Tokenize = Literal["auto", "13a", "intl", "zh", "char", "none", "ja-mecab", "ko-mecab"]
@@ -60,7 +62,8 @@ class Bleu(ReferenceReward, LanguageOption):
         Several references count together, as in sacrebleu: each n-gram counts as often as in the reference with most of
         it, and the length is that of the reference closest in length.
         """
-        return score_items(self.name, inputs, self._unscorable, self._score)
+        counts, _ = self.corpus_counts(inputs)
+        return np.array([self._of_counts(row, self.effective_order) for row in counts], dtype=np.float64)
 
     @property
     def heading(self) -> str:
@@ -82,38 +85,49 @@ class Bleu(ReferenceReward, LanguageOption):
         A row has the lengths of text and reference, the n-grams that match, and all; 0 without a reference that can be
         scored. BLEU of all is not the mean of the scores: an order without a match makes it 0 unless it is smoothed.
         """
-        metric, _ = _sacrebleu(**self.theirs | {"effective_order": False})
-        counts = np.zeros((len(inputs.candidates), 2 + 2 * self.max_ngram_order))
-        for row, texts in enumerate(references_of(self.name, inputs)):
-            usable = [nfc(text) for text in texts if self._unscorable(text) is None]
-            if usable:
-                score = metric.corpus_score([nfc(inputs.candidates[row])], [[text] for text in usable])
-                counts[row] = (score.sys_len, score.ref_len, *score.counts, *score.totals)
-        return counts, self._of_counts
+        candidates, references = inputs.candidates, references_of(self.name, inputs)
+        blocks = [slice(start, start + BLOCK) for start in range(0, len(candidates), BLOCK)]
+        counts = [self._counts(candidates[some], references[some]) for some in blocks]
+        return np.concatenate([np.empty((0, 2 + 2 * self.max_ngram_order)), *counts]), self._of_counts
 
-    def _of_counts(self, counts: NDArray[np.float64]) -> float:
+    def _counts(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+        """What sacrebleu counts of each text by itself."""
+        known, count, order = vocabulary_of("tokens", None, ENGLISH), len(candidates), self.max_ngram_order
+        texts = known.numbered((*map(self._tokens, chain(candidates, *references)),))
+        rows = np.repeat(np.arange(count), [*map(len, references)])
+        (usable,) = np.nonzero(texts.lengths[count:])
+        rows, pairs = rows[usable], texts.take(np.concatenate([rows[usable], count + usable]))
+        ours, theirs = (side.lengths for side in pairs.halves())
+        counts = np.zeros((count, 2 + 2 * order))
+        closest = first_of(rows, theirs, abs(ours - theirs))
+        counts[rows[closest], 0], counts[rows[closest], 1] = ours[closest], theirs[closest]
+        for n in range(1, order + 1):
+            first, second = pairs.ngrams(n).halves()
+            of, ids, hits = matches(first, second)
+            most = first_of(rows[of] * max(first.size, 1) + ids, -hits)
+            counts[:, 1 + n] = np.bincount(rows[of[most]], hits[most], count)
+            counts[rows, 1 + order + n] = first.lengths
+        return counts
+
+    def _of_counts(self, counts: NDArray[np.float64], effective_order: bool = False) -> float:
         """BLEU in [0, 1] of counts ``(2 + 2 * order,)`` that are summed over texts; NaN without a reference."""
         if not counts[1]:
             return float("nan")
-        metric, _ = _sacrebleu(**self.theirs | {"effective_order": False})
         order = self.max_ngram_order
-        known = [int(count) for count in counts]
+        length, reference, *known = map(int, counts)
         options = {name: self.theirs[name] for name in ("smooth_method", "smooth_value", "max_ngram_order")}
-        return _share(metric.compute_bleu(known[2 : 2 + order], known[2 + order :], known[0], known[1], **options))
+        score = _sacrebleu(**self.theirs)[0].compute_bleu(
+            known[:order], known[order:], length, reference, effective_order=effective_order, **options
+        )
+        return min(1.0, float(score.score) / 100)  # a geometric mean of ones can be larger than one by rounding
 
-    def _score(self, candidate: str, references: list[str]) -> float:
-        # The corpus of one text: sentence_score is the same and would warn at each call without effective_order.
-        metric, _ = _sacrebleu(**self.theirs)
-        return _share(metric.corpus_score([nfc(candidate)], [[nfc(text)] for text in references]))
+    def _tokens(self, text: str) -> str:
+        """The tokens of a text with white space between them, as sacrebleu compares them."""
+        tokens: str = _sacrebleu(**self.theirs)[0]._preprocess_segment(nfc(text))
+        return tokens
 
     def _unscorable(self, text: str) -> str | None:
-        metric, _ = _sacrebleu(**self.theirs)
-        return None if metric.tokenizer(nfc(text).rstrip()).split() else "has no token"
-
-
-def _share(score: Any) -> float:
-    """sacrebleu's percentage as a share; a geometric mean of ones can be larger than one by rounding."""
-    return min(1.0, float(score.score) / 100)
+        return None if self._tokens(text).split() else "has no token"
 
 
 @lru_cache(maxsize=16)

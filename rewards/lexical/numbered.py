@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,25 +14,28 @@ from numpy.typing import NDArray
 Counts = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Ids = NDArray[np.int32 | np.int64]
-MARK, END = ".", b"\xff" * 4  # of a line, among words and among numbers
+Word = Any  # str or bytes
+BLOCK = 2**11  # items compared at once
+END = b"\xff" * 4  # of a line
 
 
 class Vocabulary(dict[str, bytes]):
     """Texts as numbers of their words, which are equal where the words are; fills itself.
 
-    A text is int32 as bytes, which are joined at once, with END (-1) behind each line. ``split`` gives the
-    words of a text and MARK between its lines, ``form`` the form in which a word is compared, such as its stem.
+    A text is int32 as bytes, which are joined at once, with END (-1) behind each line. ``split`` gives the words of a
+    text and ``mark`` between its lines, ``form`` the form in which a word is compared, such as its stem.
     """
 
-    def __init__(self, split: Callable[[str], Iterable[str]], form: Callable[[str], str]) -> None:
+    def __init__(self, split: Callable[[str], Iterable[Word]], form: Callable[[Word], str], mark: Word) -> None:
         self.split, self.words = split, _WordNumbers(form)
+        self.words[mark] = END
+        self.numbered = lru_cache(maxsize=16)(self._numbered)  # by several rewards, one after another
 
     def __missing__(self, text: str) -> bytes:
         self[text] = known = b"".join(map(self.words.__getitem__, self.split(text))) + END
         return known
 
-    def numbered(self, texts: Iterable[str]) -> Numbered:
-        """Many texts."""
+    def _numbered(self, texts: tuple[str, ...]) -> Numbered:
         return Numbered.of(list(map(self.__getitem__, texts)))
 
     @property
@@ -40,14 +44,13 @@ class Vocabulary(dict[str, bytes]):
         return max(len(self), len(self.words))
 
 
-class _WordNumbers(dict[str, bytes]):
+class _WordNumbers(dict[Word, bytes]):
     """Words and their numbers; fills itself, also from several threads."""
 
-    def __init__(self, form: Callable[[str], str]) -> None:
+    def __init__(self, form: Callable[[Word], str]) -> None:
         self.form, self.forms, self.unused = form, dict[str, bytes](), count()
-        self[MARK] = END
 
-    def __missing__(self, word: str) -> bytes:
+    def __missing__(self, word: Word) -> bytes:
         unused = next(self.unused).to_bytes(4, sys.byteorder)
         self[word] = number = self.forms.setdefault(self.form(word), unused)
         return number
@@ -126,14 +129,25 @@ class Numbered(NamedTuple):
         return Numbered(ids, self.owners[starts], (self.lengths - n + 1).clip(0), self.lines[starts], size)
 
 
-def common(first: Numbered, second: Numbered, n: int) -> Counts:
-    """How many items the n texts of both sides have in common, each at most as often as in either, (n,)."""
+def matches(first: Numbered, second: Numbered) -> tuple[Numbers, Numbers, Numbers]:
+    """The items that texts of both sides have in common: the text, the item, and how often, at most as in either."""
     size = max(first.size, 1)
     (keys, times), (others, other_times) = (
         np.unique(side.owners * size + side.ids, return_counts=True) for side in (first, second)
     )
-    if not len(others):
-        return np.zeros(n)
-    place = np.searchsorted(others, keys).clip(max=len(others) - 1)
-    equal = others[place] == keys
-    return np.bincount(keys[equal] // size, np.minimum(times, other_times[place])[equal], n).astype(np.float64)
+    place = np.asarray(np.searchsorted(others, keys))
+    equal = np.flatnonzero(np.append(others, -1)[place] == keys)
+    keys = keys[equal]
+    return keys // size, keys % size, np.minimum(times[equal], other_times[place[equal]])
+
+
+def common(first: Numbered, second: Numbered, n: int) -> Counts:
+    """How many items the n texts of both sides have in common, each at most as often as in either, (n,)."""
+    texts, _, times = matches(first, second)
+    return np.bincount(texts, times, n).astype(np.float64)
+
+
+def first_of(groups: Numbers, *by: Numbers | Counts) -> Numbers:
+    """The place of the first of each group by ``by``, of which the last counts most; of equal ones the first."""
+    order: Numbers = np.lexsort((*by, groups))
+    return order[np.diff(groups[order], prepend=-1) > 0]

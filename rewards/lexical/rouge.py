@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.lexical.numbered import Counts, Numbered, Numbers, common
+from rewards.lexical.numbered import BLOCK, Counts, Numbered, Numbers, common, first_of
 from rewards.lexical.subsequences import MOST, WORD, lcs_positions, many_lengths, many_positions, places
 from rewards.lexical.words import (
     Tokenizer,
@@ -40,7 +40,6 @@ from rewards.text.languages import Code, language_of, splitter_of
 from rewards.text.sentences import lined
 from rewards.text.words import words
 
-BLOCK = 2**11  # items compared at once
 Split = Literal["auto", "lines"]
 Sentences = Sequence[tuple[str, ...]]
 
@@ -193,16 +192,14 @@ class Rouge(ReferenceReward):
 
     def _block(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> NDArray[np.float64]:
         known = vocabulary_of(self.tokenizer, self.stemmer, language_of(self.language))
-        every = [*candidates, *chain.from_iterable(references)]
-        texts = known.numbered(map(self._lined, every) if self.split == "auto" else every)
+        texts = known.numbered((*map(self._lined, chain(candidates, *references)),))
         count = len(candidates)
         scores, usable = np.full(count, np.nan), texts.lengths >= self.n
         rows = np.repeat(np.arange(count), [*map(len, references)])
         scores[rows[usable[count:]]] = 0.0
         (left,) = np.nonzero(usable[count:] & usable[rows])
         measured = self.formula(texts.take(np.concatenate([rows[left], count + left])))
-        order = np.lexsort((-measured.f1, rows[left]))  # of references that are equally good the first
-        best = order[np.diff(rows[left][order], prepend=-1) > 0]
+        best = first_of(rows[left], -measured.f1)
         scores[rows[left][best]] = getattr(measured, self.direction)[best]
         return scores
 

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 from rewards.errors import RewardError
-from rewards.lexical.numbered import MARK, Vocabulary
+from rewards.lexical.numbered import Vocabulary
 from rewards.scoring import library
 from rewards.text.chunks import tokens
 from rewards.text.languages import ENGLISH, Code, Language, LanguageOption, language_of
@@ -59,7 +59,7 @@ def tokenizer_of(kind: Words | Literal["official"], stemmer: str | None = None, 
 
 def _splitter(kind: Words | Literal["official"], language: Language) -> Callable[[str], Sequence[str]]:
     splitters: dict[str, Callable[[str], Sequence[str]]] = {
-        "official": lambda text: _latin(text).split(),
+        "official": lambda text: _latin(text).decode().split(),
         "unicode": lambda text: words(language.lower(nfc(text)), "unicode"),
         "character": lambda text: words(language.lower(nfc(text)), "character"),
         "spacy": lambda text: [language.lower(token) for token in tokens(text, language)],
@@ -67,30 +67,34 @@ def _splitter(kind: Words | Literal["official"], language: Language) -> Callable
     return splitters[kind]
 
 
-def _latin(text: str) -> str:
+def _latin(text: str) -> bytes:
     """Lower-cased, with a space for all but a-z, 0-9 and line ends."""
-    return nfc(text).lower().encode("ascii", "replace").translate(NO_LATIN).decode()
-
-
-def _marked(kind: Tokenizer, language: Language) -> Callable[[str], Sequence[str]]:
-    """A splitter with MARK between lines."""
-    if kind == "official":
-        return lambda text: _latin(text).replace("\n", f" {MARK} ").split()
-    split = _splitter(kind, language)
-    return lambda text: [word for line in text.split("\n") for word in (*split(line), MARK)][:-1]
+    return nfc(text).lower().encode("ascii", "replace").translate(NO_LATIN)
 
 
 _vocabularies: dict[tuple[str, str | None, Language], Vocabulary] = {}
 
 
-def vocabulary_of(kind: Tokenizer, stemmer: str | None, language: Language) -> Vocabulary:
-    """The tokens of ``tokenizer_of`` as numbers. A full one is left for an empty one: compare texts of one call."""
+def vocabulary_of(kind: Tokenizer | Literal["tokens"], stemmer: str | None, language: Language) -> Vocabulary:
+    """The tokens of ``tokenizer_of`` as numbers; ``tokens`` are those between the spaces of a line.
+
+    A full vocabulary is left for an empty one: compare texts of one call.
+    """
     key = kind, stemmer, language
     known = _vocabularies.get(key)
     if known is None or known.size >= REMEMBERED:
-        form = str if stemmer is None else stems(stemmer, 4)
-        known = _vocabularies[key] = Vocabulary(_marked(kind, language), form)
+        known = _vocabularies[key] = _vocabulary(kind, str if stemmer is None else stems(stemmer, 4), language)
     return known
+
+
+def _vocabulary(kind: Tokenizer | Literal["tokens"], form: Callable[[str], str], language: Language) -> Vocabulary:
+    if kind == "tokens":
+        return Vocabulary(str.split, form, "\n")
+    if kind == "official":
+        latin: Callable[[str], list[bytes]] = lambda text: _latin(text).replace(b"\n", b" . ").split()  # noqa: E731
+        return Vocabulary(latin, lambda word: form(word.decode()), b".")
+    split = _splitter(kind, language)
+    return Vocabulary(lambda text: [word for line in text.split("\n") for word in (*split(line), ".")][:-1], form, ".")
 
 
 @lru_cache(maxsize=8)

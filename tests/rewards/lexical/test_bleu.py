@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import rewards
 from rewards.lexical.bleu import _sacrebleu, bleu_star
+from rewards.scoring import Inputs
 
 words = st.sampled_from(["the", "fox", "Quick", "is", "dog", "was", ".", "a-b", "3.5", "&quot;", "狐狸"])
 texts = st.lists(words, min_size=1, max_size=12).map(" ".join)
@@ -28,7 +29,12 @@ texts = st.lists(words, min_size=1, max_size=12).map(" ".join)
 def test_bleu_equals_sacrebleu(candidate, references, tokenize, smooth, effective, lowercase):
     options = {"tokenize": tokenize, "smooth_method": smooth, "effective_order": effective, "lowercase": lowercase}
     official = sacrebleu.BLEU(**options).sentence_score(candidate, references).score
-    assert rewards.load("bleu", **options)([candidate], [references])[0] == min(1.0, official / 100)
+    bleu = rewards.load("bleu", **options)
+    assert bleu([candidate], [references])[0] == min(1.0, official / 100)
+    counts, value = bleu.corpus_counts(Inputs([candidate, "a fox"], [references, ["the fox"]]))
+    streams = [[text, None if place else "the fox"] for place, text in enumerate(references)]
+    whole = sacrebleu.BLEU(**options | {"effective_order": False}).corpus_score([candidate, "a fox"], streams).score
+    assert value(counts.sum(axis=0)) == min(1.0, whole / 100)
 
 
 @settings(max_examples=500)

@@ -26,7 +26,7 @@ texts = st.lists(st.lists(words, min_size=1, max_size=9), min_size=2, max_size=4
 
 
 def numbered(*texts: str) -> Numbered:
-    return vocabulary_of("official", None, ENGLISH).numbered([*texts])
+    return vocabulary_of("official", None, ENGLISH).numbered(texts)
 
 
 @given(st.one_of(st.text(max_size=60), st.text("aB1 _-\nÄß\u017f\u212a", max_size=60)))
