@@ -144,7 +144,7 @@ def _recognised(path: Path) -> str:
     try:
         with opened(path) as file:
             beginning = file.read(BEGINNING)
-    except DAMAGED:
+    except (*DAMAGED, RecordError):
         return ""  # the reader of records says what is wrong
     for name, keys in KEYS.items():
         if all(re.search(rb'(?<!\\)"%s"\s*:' % key.encode(), beginning) for key in keys):

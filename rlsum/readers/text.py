@@ -24,6 +24,14 @@ MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+NO_TEXT = {
+    b"\x28\xb5\x2f\xfd": "compressed by zstd; decompress it",
+    b"\xfd7zXZ\0": "compressed by xz; decompress it",
+    b"BZh91AY&": "compressed by bzip2; decompress it",
+    b"PK\x03\x04": "a zip archive; take the file out of it, or call a table of Excel .xlsx",
+    b"PAR1": "Parquet; call it .parquet",
+    b"ARROW1\0\0": "Arrow; write it as Parquet or JSONL",
+}
 NOT_UTF8 = "not UTF-8"
 ZEROS = "zero bytes, as UTF-16 without its mark has; save the file as UTF-8"
 DAMAGED = (OSError, EOFError, zlib.error)  # what a missing file and damaged gzip raise
@@ -32,13 +40,16 @@ DAMAGED = (OSError, EOFError, zlib.error)  # what a missing file and damaged gzi
 def opened(path: Path) -> BinaryIO:
     """The bytes of a file, gzip or not, whatever its name; UTF-16 and UTF-32, known by their mark, become UTF-8.
 
-    Raises OSError, also for a pipe: files are read twice.
+    Raises OSError, also for a pipe: files are read twice. Raises RecordError for a file that holds no text.
     """
     check_no_pipe(path)
     with path.open("rb") as file:
         zipped = file.read(2) == GZIP
     content = cast(BinaryIO, gzip.open(path, "rb")) if zipped else path.open("rb")  # noqa: SIM115 (the caller closes it)
-    beginning = content.read(4)
+    beginning = content.read(8)
+    if kind := next(filter(beginning.startswith, NO_TEXT), None):
+        content.close()
+        raise RecordError(f"{path}: no text but {NO_TEXT[kind]}")
     mark = next(filter(beginning.startswith, MARKS), None)
     if mark is None:
         content.seek(0)

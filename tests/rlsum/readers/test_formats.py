@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import datetime
 import gzip
 import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 
@@ -201,6 +203,12 @@ def test_a_text_a_line(tmp_path, end):
         ("x.csv", "candidate,reference\na,b\n".encode("utf-16-le"), "zero bytes, as UTF-16 without its mark"),
         ("x.xlsx", b"not a workbook", "an unreadable workbook"),
         ("x.txt", "caf\u00e9\n".encode("latin-1"), "x.txt:1: not UTF-8"),
+        ("x.jsonl.zst", b"\x28\xb5\x2f\xfd\x04\0", "no text but compressed by zstd; decompress it"),
+        ("x.jsonl.xz", lzma.compress(b"a"), "no text but compressed by xz"),
+        ("x.csv.bz2", bz2.compress(b"a"), "no text but compressed by bzip2"),
+        ("x.csv", b"PK\x03\x04\x14\0", "a zip archive"),
+        ("x.jsonl", b"PAR1\x15\x04", "call it .parquet"),
+        ("x.csv", b"ARROW1\0\0", "no text but Arrow"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_fix(tmp_path, name, content, told):
