@@ -246,6 +246,10 @@ def test_three_systems_are_ranked():
     assert "overall: from strongest to weakest: c, b, a" in findings(found)
     assert headline(found).startswith("These judges, and judges like them, prefer b to a (")
     assert headline(found).endswith("). Shares of the answers of 6 judges on 60 articles.")
+    decided = replace(found.outcomes[0], decided_by=("judge0",))
+    told = headline(replace(found, outcomes=(decided, *found.outcomes[1:])))
+    assert told.startswith("These judges, and judges like them, prefer c to a (")  # what is shown comes first
+    assert "; no reliable preference is shown for b over a (not shown without judge0; " in told
     undetected = [replace(row, alike=replace(row.alike, p_holm=1.0)) for row in found.outcomes]
     assert "overall: no order of the systems is shown" in findings(replace(found, outcomes=tuple(undetected)))
     partly = replace(found, outcomes=(*found.outcomes[:2], undetected[2]))

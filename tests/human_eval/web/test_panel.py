@@ -272,7 +272,11 @@ def test_stalled_places_are_told(panel):
     judge(panel, panel.visit("judge", "anna"), most=1)
     assert "stalled" not in panel.visit("admin").get("/admin").text
     panel.clock.at += 1000
-    assert "1 place stalled: anna" in panel.visit("admin").get("/admin").text
+    page = panel.visit("admin").get("/admin").text
+    assert "1 place stalled: anna" in page
+    assert "fails a check by preferring one of two equal summaries, or by preferring shuffled words." in page
+    panel.store.set_state("closed")
+    assert "stalled" not in panel.visit("admin").get("/admin").text  # nobody comes any more
 
 
 def test_who_returns_with_saved_answers_is_told_what_follows(panel):
