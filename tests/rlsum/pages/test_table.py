@@ -55,6 +55,13 @@ def test_properties_are_in_their_own_units():
     assert [cell.text for cell in table.rows[0]] == ["model", "20.0", "50.0"]
 
 
+def test_a_column_of_words_has_one_alignment():
+    rows = [(Cell("x"), Cell("1"), Cell(name)) for name in ("short", "a name that is long / another name that is long")]
+    page = to_html([Table("t", ("", "n", "first / second"), tuple(rows))])
+    assert page.count(' class="words"') == 3
+    assert '<th scope="col" class="words">first / second' in page
+
+
 def test_a_narrow_cell_of_a_page_breaks_between_details_and_not_within_one():
     page = to_html([Table("t", ("system", "m"), ((Cell("a"), Cell("+0.15", "-7.86 to +8.15, raw <0.14")),))])
     assert "+0.15<small><span>-7.86 to +8.15,</span> <span>raw &lt;0.14</span></small></td>" in page
