@@ -35,6 +35,7 @@ def main() -> None:
         if error.filename is None and code == 2:
             raise
         reason = ": ".join(filter(None, (error.filename, error.strerror)))
+        reason += "; make room, then give the command again" if disk_full(error) else ""
     except ModuleNotFoundError as error:
         from rewards.errors import missing_package  # not before it is known that this package is ours
 

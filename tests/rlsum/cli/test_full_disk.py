@@ -45,4 +45,6 @@ def test_code_of_an_error(error, code, monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == code
-    assert capsys.readouterr().err.startswith("rlsum: ")
+    told = capsys.readouterr().err
+    assert told.startswith("rlsum: ")
+    assert ("make room" in told) is (isinstance(error, OSError) and code == os.EX_TEMPFAIL)
