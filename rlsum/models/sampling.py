@@ -7,7 +7,7 @@ Notation: N places, each behind some tokens of a text; V possible tokens.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -139,13 +139,6 @@ class Drawing(NamedTuple):
     sampling: Sampling
     targets: Tensor
     forbidden: Forbidden
-
-    @classmethod
-    def of(
-        cls, sampling: Sampling, target: Tensor, place: Tensor, ends: Sequence[int], never: Sequence[int] = ()
-    ) -> Drawing:
-        """Of the tokens at places (N,) of the flattened samples (R, T)."""
-        return cls(sampling, target.flatten()[place], Forbidden.within(target, place, sampling, ends, never))
 
     def log_prob(self, log_p: Callable[[Tensor], Tensor], some: Tensor, width: int) -> Tensor:
         """Log-probabilities (n,) of ``some`` of the tokens under the distribution that drew them, at least NEVER.

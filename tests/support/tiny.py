@@ -43,6 +43,18 @@ SIZES = [
     pytest.param({"encoder_layers": 2, "decoder_layers": 2, "coverage": True}, id="two-layers"),
 ]
 
+# options that change what is drawn
+CUTS = {
+    "plain": {},
+    "temperature": {"temperature": 0.7},
+    "hot": {"temperature": 1.5},
+    "top_k": {"top_k": 4},
+    "top_p": {"top_p": 0.8},
+    "min_length": {"min_length": 5},
+    "block_ngrams": {"block_ngrams": 2},
+    "all": {"temperature": 1.2, "top_k": 9, "top_p": 0.9, "min_length": 4, "block_ngrams": 1},
+}
+
 
 def vocabulary(words=WORDS) -> Vocabulary:
     return Vocabulary.build([words], size=100)

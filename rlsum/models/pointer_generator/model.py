@@ -23,7 +23,6 @@ from rlsum.models.pointer_generator import search, unrolling
 from rlsum.models.pointer_generator.encoder import Encoded
 from rlsum.models.pointer_generator.network import Network
 from rlsum.models.pointer_generator.options import PointerGeneratorConfig
-from rlsum.models.pointer_generator.search import READABLE
 from rlsum.models.pointer_generator.unrolling import Unrolled
 from rlsum.models.sampling import Drawing, Drawn
 from rlsum.models.summarizer import WEIGHTS, DrawnScores, Model, TargetScores, Tokens, repeat_rows
@@ -77,7 +76,8 @@ class PointerGenerator(Network, Model):
                     continue
                 of_some, own = words.select(some), None if odds is None else odds.select(some)
                 if sampled:
-                    drawing = Drawing.of(drawn.sampling, target, place[some], *READABLE)
+                    forbidden = search.forbidden_by(drawn.sampling, target, place[some])
+                    drawing = Drawing(drawn.sampling, written[some], forbidden)
                     scored = of_some.drawn_log_prob(layer, drawing, own)
                 else:
                     scored = of_some.target_log_prob(layer, written[some], None, own)

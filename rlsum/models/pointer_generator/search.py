@@ -13,7 +13,7 @@ from torch import Tensor
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
 from rlsum.models.constraints import Forbidden, constrained
-from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.decoding import Decoding, Limits, Sampling
 from rlsum.models.drawing import draw, most_probable
 from rlsum.models.execution import execution
 from rlsum.models.pointer_generator.encoder import Encoded
@@ -24,7 +24,13 @@ from rlsum.models.sampling import BLOCKED, NEVER, NextWords, allowed, log_policy
 from rlsum.models.summarizer import Tokens
 
 WORTH_DROPPING = 0.9  # ended rows are dropped once at most this share is left
-READABLE = ((EOS,), (UNK,))  # what ends a text, and what no text has: readers cannot use UNK
+
+
+def forbidden_by(limits: Limits, ids: Tensor, place: Tensor | None = None) -> Forbidden:
+    """What may not follow texts (R, t), or at places (N,) of these, flattened. Readers cannot use UNK."""
+    if place is None:
+        return Forbidden.after(ids, limits, ends=(EOS,), never=(UNK,))
+    return Forbidden.within(ids, place, limits, ends=(EOS,), never=(UNK,))
 
 
 class Chooser(Protocol):
@@ -42,7 +48,7 @@ def greedy(limits: Decoding | Sampling) -> Chooser:
 
     def choose(words: NextWords, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
         if constrained(limits, ids.shape[1]):
-            forbidden = Forbidden.after(ids, limits, *READABLE)
+            forbidden = forbidden_by(limits, ids)
             log_p, chosen = allowed(_log(words.p), forbidden, limits.temperature, words.log_p).max(-1)
             return chosen, log_p
         words.p[:, EOS].clamp_(min=torch.finfo(words.p.dtype).tiny)  # chosen where nothing else is possible
@@ -71,7 +77,7 @@ def sampler(sampling: Sampling, noise: Tensor | None = None) -> Chooser:
             p[:, UNK] = 0.0
             p[:, EOS].clamp_(min=torch.finfo(p.dtype).tiny)  # drawn where nothing else is possible
             return draw(p, point)
-        forbidden = Forbidden.after(ids, sampling, *READABLE)
+        forbidden = forbidden_by(sampling, ids)
         if sampling.cuts:
             return draw(log_policy(_log(p), forbidden, sampling, exact=words.log_p).exp(), point)
         looks = constrained(sampling, ids.shape[1])
@@ -165,7 +171,7 @@ def beam(model: Network, encoded: Encoded, decoding: Decoding) -> Tokens:
     between_looks = execution(device).steps_between_looks
     for t in range(decoding.max_length):
         p, words, state = model.advance(encoded, state, beams.last(), columns)
-        log_p, forbidden = _log(p), Forbidden.after(beams.ids, decoding, *READABLE)
+        log_p, forbidden = _log(p), forbidden_by(decoding, beams.ids)
         if constrained(decoding, t):
             exact = model.next_words(p, words).log_p
             possible = allowed(log_p, forbidden, decoding.temperature, exact)

@@ -130,7 +130,7 @@ class TransformersModel(Model):
 
     def drawn(self, batch: Batch, rows: Tensor, cut: int, sampling: Sampling, noise: Tensor | None) -> Tokens:
         """See Model.drawn."""
-        choose = SelfCritical(cut, sampling, self.rules.ends, noise)
+        choose = SelfCritical(cut, sampling, self.rules, noise)
         with self.no_dropout():
             chosen = self.chosen(batch, rows, choose, sampling.limit)
         ids = self.rules.ends_of(chosen, sampling.limit)

@@ -86,7 +86,7 @@ class TokenRules:
             ids = ids[:, behind:]
             if not constrained(decoding, ids.shape[1]):
                 return scores
-            return allowed(scores, Forbidden.after(ids, decoding, self.ends))
+            return allowed(scores, self.forbidden_by(decoding, ids))
 
         return {"generation_config": self._unlimited(decoding), "logits_processor": [within]}
 
@@ -132,6 +132,12 @@ class TokenRules:
             logits[:, token] = float("-inf")
         return logits
 
+    def forbidden_by(self, limits: Limits, ids: Tensor, place: Tensor | None = None) -> Forbidden:
+        """What may not follow texts (R, t), or at places (N,) of these, flattened."""
+        if place is None:
+            return Forbidden.after(ids, limits, self.ends)
+        return Forbidden.within(ids, place, limits, self.ends)
+
     def inputs(self, target: Tensor) -> Tensor:
         """Decoder inputs to score a target (R, T): the target shifted right behind the start token."""
         before = target[:, :-1]
@@ -152,8 +158,8 @@ class TokenRules:
     def sampled_log_prob(self, logits: Tensor, target: Tensor, sampling: Sampling) -> Tensor:
         """Log-probabilities (R, T) float32 of samples under the distribution that drew them; logits (R, T, V)."""
         logits = self._without_suppressed(logits, target).flatten(0, 1)
-        place = torch.arange(target.numel(), device=target.device)
-        drawing = Drawing.of(sampling, target.clamp(min=0), place, self.ends)
+        place, words = torch.arange(target.numel(), device=target.device), target.clamp(min=0)
+        drawing = Drawing(sampling, words.flatten(), self.forbidden_by(sampling, words, place))
         log_prob = drawing.log_prob(lambda rows: logits[rows].log_softmax(-1), place, logits.shape[1])
         return log_prob.view_as(target).masked_fill(self._settled(target), 0.0)
 
@@ -217,8 +223,8 @@ class SelfCritical:
     (cut, L) the samples are drawn here, and all probability goes to them, too.
     """
 
-    def __init__(self, cut: int, sampling: Sampling, ends: Sequence[int], noise: Tensor | None = None) -> None:
-        self.cut, self.sampling, self.ends, self.noise = cut, sampling, ends, noise
+    def __init__(self, cut: int, sampling: Sampling, rules: TokenRules, noise: Tensor | None = None) -> None:
+        self.cut, self.sampling, self.rules, self.noise = cut, sampling, rules, noise
         self.chosen: list[Tensor] = []  # (R,) a step
         self._last: Tensor | None = None
 
@@ -228,9 +234,8 @@ class SelfCritical:
         ids, log_p = input_ids[:, 1:], scores.float().log_softmax(-1)  # without the start token
         sampled, possible = log_p[: self.cut], log_p[self.cut :]
         if not self.sampling.plain:
-            forbidden = (Forbidden.after(some, self.sampling, self.ends) for some in (ids[: self.cut], ids[self.cut :]))
-            sampled = log_policy(sampled, next(forbidden), self.sampling)
-            possible = allowed(possible, next(forbidden))
+            sampled = log_policy(sampled, self.rules.forbidden_by(self.sampling, ids[: self.cut]), self.sampling)
+            possible = allowed(possible, self.rules.forbidden_by(self.sampling, ids[self.cut :]))
         self._last = torch.cat([sampled, log_p[self.cut :]])
         if self.noise is not None:
             drawn, _ = draw(sampled.exp(), self.noise[:, ids.shape[1] : ids.shape[1] + 1])

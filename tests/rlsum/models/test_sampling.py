@@ -18,21 +18,11 @@ from rlsum.models.sampling import BLOCKED, Drawn, log_policy
 from rlsum.sections import names_of
 
 NOTHING = Forbidden.after(torch.empty((1, 0), dtype=torch.long), Sampling(), ends=(0,))
-CUTS = {
-    "plain": {},
-    "temperature": {"temperature": 0.7},
-    "hot": {"temperature": 1.5},
-    "top_k": {"top_k": 4},
-    "top_p": {"top_p": 0.8},
-    "min_length": {"min_length": 5},
-    "block_ngrams": {"block_ngrams": 2},
-    "all": {"temperature": 1.2, "top_k": 9, "top_p": 0.9, "min_length": 4, "block_ngrams": 1},
-}
 
 
 def test_every_option_has_a_case():
     options = {*names_of(Limits, Warping)} - {"max_length"}
-    assert {name for cut in CUTS.values() for name in cut} == options
+    assert {name for cut in tiny.CUTS.values() for name in cut} == options
 
 
 def tokens_of(row, ends=(EOS,)):
@@ -44,10 +34,10 @@ MODELS = {name: kind.made for name, kind in TINY.items()} | {"bart": partial(seq
 
 
 @pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("cut", tiny.CUTS)
 def test_drawn_and_scored_agree(cut, kind, tmp_path):
     model, batch = MODELS[kind](tmp_path)
-    rules = Sampling(**CUTS[cut], max_length=8)
+    rules = Sampling(**tiny.CUTS[cut], max_length=8)
     torch.manual_seed(4)
     samples, greedy = model.self_critical(batch, 6, rules)
     model.train()
@@ -66,11 +56,11 @@ def check_limits(row, limits, ends):
 
 
 @pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.parametrize("cut", [name for name, cut in CUTS.items() if {*cut} & {*names_of(Limits)}])
+@pytest.mark.parametrize("cut", [name for name, cut in tiny.CUTS.items() if {*cut} & {*names_of(Limits)}])
 def test_greedy_texts_and_those_of_a_search_keep_the_limits(cut, kind, tmp_path):
     model, batch = MODELS[kind](tmp_path)
     for method in ("greedy", "beam"):
-        decoding = Decoding(method=method, beam=3, max_length=8, **CUTS[cut])
+        decoding = Decoding(method=method, beam=3, max_length=8, **tiny.CUTS[cut])
         for row in model.generate(batch, decoding).ids:
             check_limits(row, decoding, batch.ends)
 
@@ -79,7 +69,7 @@ def test_greedy_texts_and_those_of_a_search_keep_the_limits(cut, kind, tmp_path)
 def test_references_beside_samples_are_scored_under_the_models_own_distribution(kind, tmp_path):
     model, batch = MODELS[kind](tmp_path)
     for cut in ("plain", "all"):
-        rules = Sampling(**CUTS[cut], max_length=8)
+        rules = Sampling(**tiny.CUTS[cut], max_length=8)
         samples = model.sample(batch, 1, rules).ids
         width = max(samples.shape[1], batch.target.shape[1])
         padded = [
@@ -98,7 +88,7 @@ def test_the_policy_sums_to_one_over_all_short_texts(cut):
     """The probabilities of all texts, each scored by itself, add up to 1: the scored policy is a distribution."""
     words = ("ash", "elm")
     model, batch = tiny.copier(seed=2, words=words), tiny.batch([("Quercus elm", "ash")], words=words)
-    usable, rules = [UNK, 4, 5, len(model.vocabulary)], Sampling(**CUTS[cut] | {"min_length": 1}, max_length=3)
+    usable, rules = [UNK, 4, 5, len(model.vocabulary)], Sampling(**tiny.CUTS[cut] | {"min_length": 1}, max_length=3)
     texts = [(*body, EOS) for n in (0, 1, 2) for body in itertools.product(usable, repeat=n)]
     texts += list(itertools.product(usable, repeat=3))
     total = 0.0
@@ -113,7 +103,7 @@ def test_the_policy_sums_to_one_over_all_short_texts(cut):
 def test_a_cut_that_cuts_nothing_changes_nothing(cut):
     """With top_k the distribution is computed step by step, without it for all steps at once."""
     model, batch = tiny.copier(seed=3, coverage=True), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
-    rules = Sampling(**CUTS[cut], max_length=8)
+    rules = Sampling(**tiny.CUTS[cut], max_length=8)
     torch.manual_seed(4)
     samples = model.sample(batch, 6, rules)
     found = []

@@ -11,15 +11,6 @@ from rlsum.models.decoding import Sampling
 from rlsum.models.pointer_generator.kernels.shared_weight import SharedWeight
 from rlsum.models.sampling import Drawn
 
-CUTS = {
-    "plain": {},
-    "temperature": {"temperature": 0.7},
-    "top_k": {"top_k": 4},
-    "top_p": {"top_p": 0.8},
-    "min_length": {"min_length": 2},
-    "block_ngrams": {"block_ngrams": 2},
-    "all": {"temperature": 1.2, "top_k": 9, "top_p": 0.9, "min_length": 4, "block_ngrams": 1},
-}
 PAIRS = (*tiny.PAIRS, tiny.EMPTY)
 
 
@@ -62,12 +53,12 @@ def assert_same(model, batch, k, sampling, noise=None):
 
 
 @pytest.mark.parametrize("coverage", [False, True])
-@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("cut", tiny.CUTS)
 def test_drawing_and_scoring_together_is_drawing_and_scoring(cut, coverage):
     model, batch = tiny.copier(seed=3, coverage=coverage, decoder_layers=1 + coverage), tiny.batch(PAIRS)
     with torch.no_grad():
         model.word_out.bias[EOS] = 4.0
-    drawn = assert_same(model, batch, 4, Sampling(**CUTS[cut], max_length=8))
+    drawn = assert_same(model, batch, 4, Sampling(**tiny.CUTS[cut], max_length=8))
     assert (drawn.samples.ids == EOS).any()
 
 
