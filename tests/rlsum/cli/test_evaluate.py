@@ -156,16 +156,6 @@ def test_errors_are_one_line_and_exit_code_2(rlsum, files, monkeypatch, argument
     assert all("rows; candidates" in line for line in understood)
 
 
-def test_rewards_are_listed_and_explained(rlsum, ran):
-    printed = ran("rewards")
-    for name in ("rouge-l", "wms", "sms", "s+wms", "twmd", "weighted"):
-        assert name in printed
-    printed = ran("rewards", "sms")
-    for words in ("Clark", "vectors", "encoder", "default none", "sms(vectors=...)"):
-        assert words in printed
-    assert "required" in rlsum("rewards", "bleu-neighbors")[1]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "expected"),
