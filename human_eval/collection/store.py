@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
-from human_eval.collection.database import ANSWER_COLUMNS, Database, latest_responses, new_secret
+from human_eval.collection.database import Database, add_response, latest_responses, new_secret
 from human_eval.collection.people import People
 from human_eval.collection.practice import Practice
 from human_eval.collection.responses import Response
@@ -222,8 +222,7 @@ class ResponseStore:
             free = revision or (holder and holder[0] == judge and task in self._open(connection, booklet, judge))
             if not free:
                 raise Refused("Another judge has taken over this work. Your last answer was not recorded.")
-            row = (judge, task, revision, written, comment, given.seconds, self._now())
-            connection.execute(f"INSERT INTO answers ({ANSWER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            add_response(connection, given, revision, written, self._now())
             self._touch(connection, judge)
 
     def latest(self, judge: str, task: str) -> tuple[Response, int]:
