@@ -93,6 +93,7 @@ def test_markdown_lets_no_tag_through():
 def test_a_page_needs_nothing_and_escapes_everything():
     page = to_html(BLOCKS)
     assert page.count("<script") == 1  # sorts tables, where there are contents
+    assert '<th scope="col" data-column="0"' in page  # by this column
     assert "<script" not in to_html([block for block in BLOCKS if not isinstance(block, Contents)])
     assert "<title>Title &lt;i&gt;</title>" in page
     assert not re.search(r"""(src|href|srcset)=["'](?!data:|#)""", page)
