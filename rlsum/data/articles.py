@@ -9,9 +9,7 @@ from typing import Any
 
 from rewards.references import NotText, one_text
 from rlsum.errors import option
-from rlsum.readers import CorpusError, Read, identity, is_text, records
-
-USUAL = ("article", "source", "document", "dialogue", "text")  # names of columns
+from rlsum.readers import USUAL, CorpusError, Read, identity, is_text, records
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class Articles:
         """From lines of text, or from rows of any format. Raises CorpusError without such a column."""
         rows = tuple(complete_rows(path, "article"))
         names = list(dict.fromkeys(name for read in rows for name in read.fields))
-        usual = [name for name in ([column] if column else USUAL) if name in names]
+        usual = [name for name in ([column] if column else USUAL["articles"]) if name in names]
         if len(usual) != 1:
             raise CorpusError(
                 f"{path}: {'several columns' if usual else 'no column'} of articles; name one with "

@@ -2,7 +2,7 @@
 
 from rlsum.readers.formats import READERS, file_format, is_saved, is_table, is_text, read_file, records
 from rlsum.readers.json_rows import jsonl
-from rlsum.readers.rows import CorpusError, Read, identity
+from rlsum.readers.rows import USUAL, CorpusError, Read, identity
 from rlsum.readers.strict_json import NotJson, json_file, json_object, json_value
 from rlsum.readers.tables import csv_file
 from rlsum.readers.text import DAMAGED, encoding_problem, lines, opened, text_of
@@ -11,6 +11,7 @@ from rlsum.readers.understood import Understood
 __all__ = [
     "DAMAGED",
     "READERS",
+    "USUAL",
     "CorpusError",
     "NotJson",
     "Read",

@@ -8,6 +8,12 @@ from typing import Any
 
 from rlsum.errors import RecordError
 
+USUAL = {  # names of columns that are taken unasked, in lower case
+    "articles": ("article", "source", "document", "dialogue", "text"),
+    "candidates": ("candidate", "prediction", "summary"),
+    "references": ("references", "reference", "reference_summary", "highlights", "summary", "target", "gold"),
+}
+
 
 class CorpusError(RecordError):
     """An unusable corpus: the message names the argument, its value and the fix."""

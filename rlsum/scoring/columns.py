@@ -9,13 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 from rewards.references import Lists, NotText, members, one_text, reference_columns, references
 from rlsum.errors import RecordError, option
-from rlsum.readers import Read, Understood, identity, is_text, records
+from rlsum.readers import USUAL, Read, Understood, identity, is_text, records
 
 LONGEST_NAME = 8  # words of a column's name that nobody asked for
-USUAL = {
-    "candidates": ("candidate", "prediction", "summary"),
-    "references": ("references", "reference", "reference_summary", "highlights", "summary", "target", "gold"),
-}
 
 
 class Located(NamedTuple):
