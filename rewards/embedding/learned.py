@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from rewards.base import from_spec
 from rewards.embedding.rescaling import RescalingOptions
 from rewards.embedding.reward import EmbeddingReward
-from rewards.embedding.similarity import Greedy, MeanCosine, Relaxed, SquaredCosines, Tempered
+from rewards.embedding.similarity import Greedy, MeanCosine, SquaredCosines, Tempered
 from rewards.embedding.space import Space
 from rewards.encoding.encoder import Device, Encoder
 from rewards.errors import RewardError
@@ -33,7 +33,7 @@ METRIC = "metric.json"
 NOT_KEPT = ("encoder", "device")  # a learned metric has its own encoder
 REWARD_MODEL = "reward-model"
 NOT_LEARNABLE = ("corpus", "rescale", "language", "idf")
-WITH_GRADIENT = (MeanCosine, SquaredCosines, Greedy, Relaxed, Tempered)
+WITH_GRADIENT = (MeanCosine, SquaredCosines, Greedy, Tempered)
 
 
 @dataclass(kw_only=True)

@@ -19,7 +19,6 @@ from rewards.embedding.similarity import (
     Greedy,
     MeanCosine,
     Measure,
-    Relaxed,
     SelfNormalization,
     SquaredCosines,
     Tempered,
@@ -150,7 +149,7 @@ def trwmd(options: RelaxedOptions) -> EmbeddingReward:
     temperature = TRWMD_TEMPERATURE[options.centering] if given is None else given
     measure: Measure = Greedy(options.direction)
     if temperature:
-        measure = Relaxed(options.direction, temperature, options.entropy, options.normalize)
+        measure = Tempered(options.direction, temperature, None, options.entropy, options.normalize)
     return EmbeddingReward("trwmd", options.space(), measure, options.rescaling())
 
 

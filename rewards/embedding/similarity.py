@@ -56,8 +56,9 @@ class Measure(Protocol):
 
 
 def options(measure: Measure) -> dict[str, object]:
-    """The options of a measure by name, for the signature."""
-    return {option.name: getattr(measure, option.name) for option in fields(measure)}
+    """The options of a measure by name, for the signature; without those that are None."""
+    values = {option.name: getattr(measure, option.name) for option in fields(measure)}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -113,29 +114,12 @@ class Greedy:
 
 
 @dataclass(frozen=True)
-class Relaxed:
-    """TRWMD: the mean cosine under a softmax over partners."""
-
-    direction: Direction
-    temperature: float
-    entropy: bool
-    normalize: SelfNormalization
-    floor: ClassVar[float] = -1.0
-    bounded: ClassVar[bool] = False
-
-    def __call__(self, first: Points, second: Points) -> Tensor:
-        """In [-1, 1] without entropy."""
-        over_rows = partial(relaxed, temperature=self.temperature, entropy=self.entropy)
-        return directed(over_rows, first.vectors @ second.vectors.T, self.direction)
-
-
-@dataclass(frozen=True)
 class Tempered:
-    """TWMD: the mean cosine under a Sinkhorn plan."""
+    """TWMD: the mean cosine under a Sinkhorn plan; TRWMD, with None: under a softmax over partners."""
 
     direction: Direction
     temperature: float
-    iterations: int
+    iterations: int | None
     entropy: bool
     normalize: SelfNormalization
     floor: ClassVar[float] = -1.0
@@ -143,7 +127,8 @@ class Tempered:
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """In [-1, 1] without entropy."""
-        over_rows = partial(tempered, temperature=self.temperature, iterations=self.iterations, entropy=self.entropy)
+        iterations = self.iterations or 0
+        over_rows = partial(tempered, temperature=self.temperature, iterations=iterations, entropy=self.entropy)
         return directed(over_rows, first.vectors @ second.vectors.T, self.direction)
 
 
@@ -168,20 +153,14 @@ def greedy(cosines: Tensor, weights: Tensor) -> Tensor:
     return weights @ cosines.max(dim=1).values
 
 
-def relaxed(cosines: Tensor, temperature: float, entropy: bool = False) -> Tensor:
-    """``C`` of TRWMD over rows: the mean cosine under ``softmax_j(S_ij / T)``, in [-1, 1].
-
-    With ``entropy`` the optimum of the tempered problem, ``T/L1 sum_i log sum_j exp(S_ij / T)`` (Chen et al. 2020,
-    Eq. 7); the authors' code scores the transport alone.
-    """
-    return tempered(cosines, temperature, 0, entropy)
-
-
 def tempered(cosines: Tensor, temperature: float, iterations: int = 1, entropy: bool = False) -> Tensor:
     """``C`` of TWMD over rows: the mean cosine under the plan after some Sinkhorn iterations, in [-1, 1].
 
     The plan starts at ``exp(S / T)``. One iteration normalises columns, then rows, so each row sums to 1 at the end
     (Chen et al. 2020, Eq. 6, with the sign of their code). ``entropy`` adds ``T`` times the rows' mean entropy.
+
+    With no iteration this is TRWMD, ``softmax_j(S_ij / T)``, and with ``entropy`` the optimum of the tempered problem,
+    ``T/L1 sum_i log sum_j exp(S_ij / T)`` (Eq. 7); the authors' code scores the transport alone.
     """
     by_row, by_column = cosines.new_zeros(cosines.shape[0]), cosines.new_zeros(cosines.shape[1])
     for iteration in range(iterations):

@@ -17,13 +17,11 @@ from rewards.embedding.similarity import (
     MeanCosine,
     Measure,
     Points,
-    Relaxed,
     SquaredCosines,
     Tempered,
     directed,
     greedy,
     harmonic,
-    relaxed,
     tempered,
 )
 from rewards.embedding.space import Space, token_mean, unit, without_noise
@@ -75,20 +73,20 @@ def test_greedy_against_brute_force() -> None:
     assert float(greedy(cosines, weights)) == pytest.approx(expected)
 
 
-def test_relaxed_is_a_softmax_and_eq_7_with_entropy() -> None:
+def test_no_iteration_is_a_softmax_and_eq_7_with_entropy() -> None:
     cosines, temperature = (points(0, 4) @ points(1, 7).T).numpy(), 0.3
     weights = np.exp(cosines / temperature)
     expected = (weights / weights.sum(axis=1, keepdims=True) * cosines).sum(axis=1).mean()
-    assert float(relaxed(torch.tensor(cosines), temperature)) == pytest.approx(expected)
+    assert float(tempered(torch.tensor(cosines), temperature, 0)) == pytest.approx(expected)
     printed = temperature / 4 * np.log(weights.sum(axis=1)).sum()
-    assert float(relaxed(torch.tensor(cosines), temperature, entropy=True)) == pytest.approx(printed)
+    assert float(tempered(torch.tensor(cosines), temperature, 0, entropy=True)) == pytest.approx(printed)
 
 
 def test_temperatures_run_from_the_best_partner_to_the_mean() -> None:
     cosines = points(0, 4) @ points(1, 7).T
     weights = torch.full((4,), 0.25, dtype=torch.float64)
-    assert float(relaxed(cosines, 1e-4)) == pytest.approx(float(greedy(cosines, weights)), abs=1e-6)
-    assert float(relaxed(cosines, 1e4)) == pytest.approx(float(cosines.mean()), abs=1e-4)
+    assert float(tempered(cosines, 1e-4, 0)) == pytest.approx(float(greedy(cosines, weights)), abs=1e-6)
+    assert float(tempered(cosines, 1e4, 0)) == pytest.approx(float(cosines.mean()), abs=1e-4)
 
 
 def test_recall_is_precision_with_sides_exchanged() -> None:
@@ -107,9 +105,9 @@ def test_many_iterations_balance_the_plan_and_low_temperature_finds_the_matching
 
 def test_long_texts_in_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     cosines = points(0, 9) @ points(1, 7).T
-    whole = [tempered(cosines, 0.1, 3, True), tempered(cosines.T, 0.1), relaxed(cosines, 0.1)]
+    whole = [tempered(cosines, 0.1, 3, True), tempered(cosines.T, 0.1), tempered(cosines, 0.1, 0)]
     monkeypatch.setattr(similarity, "BLOCK", 15)
-    blocks = [tempered(cosines, 0.1, 3, True), tempered(cosines.T, 0.1), relaxed(cosines, 0.1)]
+    blocks = [tempered(cosines, 0.1, 3, True), tempered(cosines.T, 0.1), tempered(cosines, 0.1, 0)]
     torch.testing.assert_close(whole, blocks)
 
 
@@ -141,7 +139,7 @@ def test_tiny_temperatures_stay_finite() -> None:
         MeanCosine("self"),
         SquaredCosines("self"),
         Greedy("f1"),
-        Relaxed("f1", 0.1, True, "self"),
+        Tempered("f1", 0.1, None, True, "self"),
         Tempered("f1", 0.1, 2, False, "self"),
     ],
 )
