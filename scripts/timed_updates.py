@@ -3,7 +3,7 @@
     PYTHONPATH=CHECKOUT python scripts/timed_updates.py rlsum
 
 An update is samples, greedy texts, ROUGE-L, one pass with gradient, backward pass, clipping and Adam. Of rlsum only the
-contract of ``Model`` is used, so that older checkouts can be timed, too. Peers are timed in a clone of their
+contract of ``Model`` is used, so that other checkouts can be timed, too. Peers are timed in a clone of their
 repository (``rohithreddy024`` or ``atulkum``, then the folder) by their own ``train_one_batch``; their reward costs
 nothing here.
 """
@@ -19,7 +19,7 @@ import resource
 import string
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType, SimpleNamespace
@@ -28,10 +28,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-if TYPE_CHECKING:  # an older checkout may lack some
+if TYPE_CHECKING:
     from rlsum.data.batch import Batch
     from rlsum.data.vocabulary import Vocabulary
-    from rlsum.models.summarizer import TargetScores, Tokens
 
 Update = Callable[[], object]
 
@@ -101,20 +100,9 @@ def prepare_ours(case: Case) -> Update:
     """An update of the pointer-generator that is on the path."""
     import rewards
     from rlsum.data.vocabulary import EOS, Vocabulary
-
-    try:
-        from rlsum.models.pointer_generator.model import PointerGenerator
-        from rlsum.models.pointer_generator.options import PointerGeneratorConfig
-    except ImportError:  # an older checkout
-        from rlsum.models.sizes import PointerGeneratorConfig
-
-        from rlsum.models.pointer_generator import PointerGenerator
-
-    try:
-        from rlsum.models.decoding import Sampling
-        from rlsum.models.sampling import Drawn
-    except ImportError:  # an older checkout: the number of tokens was the only option
-        Sampling, Drawn = (lambda max_length: max_length), None
+    from rlsum.models.decoding import Sampling
+    from rlsum.models.pointer_generator.model import PointerGenerator
+    from rlsum.models.pointer_generator.options import PointerGeneratorConfig
 
     words = [word(i) for i in range(case.words - 5)] + ["."]
     vocabulary = Vocabulary.build([words], len(words))
@@ -124,26 +112,15 @@ def prepare_ours(case: Case) -> Update:
     with torch.no_grad():
         model.word_out.bias[EOS] = -1e9
     k, sampling = case.samples, Sampling(max_length=case.target)
-    reward = rewards.from_spec("rouge-l(stemmer=false)")  # the first edition stems no words unless asked
+    reward = rewards.from_spec("rouge-l(stemmer=false)")
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
-
-    def scores(gamma: float) -> tuple[Tokens, Tokens, Sequence[TargetScores | None]]:
-        """Samples, greedy texts, and scores of samples and references; a checkout may decode and then score."""
-        if hasattr(model, "draw_and_score"):
-            return model.draw_and_score(batch, k, sampling, None, True, gamma < 1)
-        samples, greedy = model.self_critical(batch, k, sampling)
-        target, sampled = samples.ids, torch.ones(ARTICLES * k, dtype=torch.bool)
-        if gamma < 1:
-            target = torch.cat([target.view(ARTICLES, k, -1), batch.target.unsqueeze(1)], 1).flatten(0, 1)
-            sampled = torch.arange(len(target)) % (k + 1) < k
-        scored = model(batch, target, Drawn(sampled, sampling)) if Drawn else model(batch, target)
-        return samples, greedy, [type(scored)(scored[0][rows], scored[1][rows]) for rows in (sampled, ~sampled)]
 
     def update() -> None:
         of_samples, of_references = None, model(batch, batch.target) if case.gamma == 0 else None
         loss = torch.zeros(())
         if case.gamma:
-            samples, greedy, (of_samples, of_references) = scores(case.gamma)
+            drawn = model.draw_and_score(batch, k, sampling, None, True, case.gamma < 1)
+            samples, greedy, (of_samples, of_references) = drawn
             rewarded = reward(model.to_text(batch, samples), [r for r in batch.references for _ in range(k)])
             rewarded = rewarded.reshape(-1, k) - reward(model.to_text(batch, greedy), batch.references)[:, None]
             weight = torch.as_tensor(rewarded, dtype=torch.float32).flatten()
