@@ -31,10 +31,10 @@ def draw_graded(
     return np.asarray(KINDS[answers].simulated(values, gap, tie, strong, generator))
 
 
-def points_of(assumptions: Assumptions, answers: str, texts: int, *, seed: int = 0) -> float:
+def points_of(assumptions: Assumptions, answers: str, texts: int) -> float:
     """The mean difference of the two systems in points of the scale, by simulation."""
     alone = np.arange(50_000)[:, None]  # every item has its judge
-    votes = draw_graded(assumptions, answers, texts, alone, 1, np.random.default_rng(seed))
+    votes = draw_graded(assumptions, answers, texts, alone, 1, np.random.default_rng(0))
     return float(votes.mean()) * KINDS[answers].points
 
 

@@ -18,6 +18,8 @@ from scipy.sparse import csr_array
 
 from rlsum.errors import UserError
 
+LEAST = 10  # times that a word occurs which has a vector
+SMOOTHING = 0.75  # exponent of the probabilities of contexts
 RARE = ""  # all rare words, such as invented names: a context like any other, but without a vector
 
 
@@ -34,23 +36,21 @@ def train_from_corpus(corpus: Path, path: Path) -> int:
     return len(vectors)
 
 
-def train_vectors(
-    sentences: Iterable[str], width: int = 64, window: int = 3, least: int = 10, smoothing: float = 0.75
-) -> dict[str, NDArray[np.float32]]:
-    """Unit vectors ``(width,)`` of all alphabetic words seen ``least`` times or more, lower-cased, most frequent first.
+def train_vectors(sentences: Iterable[str], width: int = 64, window: int = 3) -> dict[str, NDArray[np.float32]]:
+    """Unit vectors ``(width,)`` of all alphabetic words seen LEAST times or more, lower-cased, most frequent first.
 
     ``sentences`` are tokens joined by white space; a context is ``window`` words to either side within a sentence.
     Raises TooLittleText if fewer than ``width`` + 1 words are frequent enough.
     """
     texts = [sentence.lower().split() for sentence in sentences]
     counts = Counter(token for text in texts for token in text)
-    kept = sorted((token for token in counts if counts[token] >= least), key=lambda token: (-counts[token], token))
+    kept = sorted((token for token in counts if counts[token] >= LEAST), key=lambda token: (-counts[token], token))
     if len(kept) <= width:
         raise TooLittleText(
-            f"{len(kept)} words occur {least} times or more, too few for width={width}; train on more text"
+            f"{len(kept)} words occur {LEAST} times or more, too few for width={width}; train on more text"
         )
     index = {token: row for row, token in enumerate([*kept, RARE])}
-    table = _factor(_ppmi(_cooccurrences(texts, index, window), smoothing), width)
+    table = _factor(_ppmi(_cooccurrences(texts, index, window)), width)
     norms = np.linalg.norm(table, axis=1, keepdims=True)
     table = (table / np.where(norms > 0, norms, 1.0)).astype(np.float32)
     return {token: table[index[token]] for token in kept if token.isalpha()}
@@ -77,10 +77,10 @@ def _cooccurrences(texts: Iterable[Sequence[str]], index: Mapping[str, int], win
     return (one_way + one_way.T).tocsr()
 
 
-def _ppmi(counts: csr_array, smoothing: float) -> csr_array:
-    """``max(0, log p(w, c) / (p(w) p(c)))`` with context probabilities raised to ``smoothing``."""
+def _ppmi(counts: csr_array) -> csr_array:
+    """``max(0, log p(w, c) / (p(w) p(c)))`` with context probabilities raised to SMOOTHING."""
     total = np.asarray(counts.sum(axis=1)).ravel()
-    context = total**smoothing / (total**smoothing).sum()
+    context = total**SMOOTHING / (total**SMOOTHING).sum()
     table = counts.tocoo()
     row, column = table.coords
     ratio = np.log(table.data / (total[row] * context[column]))

@@ -84,11 +84,11 @@ class Draws:
         """The share of the draws in which the last reward is called better, with a ``gain`` (raw)."""
         return float(self.called_better(gain)[:, -1].mean())
 
-    def called_better(self, gain: float, alpha: float = ALPHA) -> NDArray[np.bool_]:
+    def called_better(self, gain: float) -> NDArray[np.bool_]:
         """Which rewards (draws, rewards) `verdicts` calls better than all their opponents.
 
         Holm's method by critical means: with j rewards rejected already, the next largest p must be at most
-        alpha / (rewards - j).
+        ALPHA / (rewards - j).
         """
         means = self.estimate.mean.copy()
         means[:, -1] += gain
@@ -96,7 +96,7 @@ class Draws:
         better = np.zeros(means.shape[:2], dtype=bool)
         going = np.ones(len(better), dtype=bool)
         for before in range(rewards):
-            above = (means > self.critical(alpha / (rewards - before))).all(axis=2)
+            above = (means > self.critical(ALPHA / (rewards - before))).all(axis=2)
             going &= above.sum(axis=1) > before
             better |= above & going[:, None]
             if not going.any():
