@@ -42,7 +42,7 @@ def test_from_judgments_to_a_reward(rlsum, data, tiny_encoder, tmp_path):
     assert json.loads(scored.read_text())["scores"]["learned"] == pytest.approx(expected, abs=1e-6)
 
 
-def test_votes_become_two_rewards_with_their_agreement(rlsum, tiny_encoder, tmp_path):
+def test_votes_become_two_rewards_with_their_agreement(rlsum, tiny_encoder, tmp_path, monkeypatch):
     """Two texts of each article, which two judges rated; of the articles of the test one was trained on, and the texts
     of one are too long.
     """
@@ -56,6 +56,7 @@ def test_votes_become_two_rewards_with_their_agreement(rlsum, tiny_encoder, tmp_
             for system, text, value in zip("ab", texts, (n % 2, 1), strict=True)
         ]  # fmt: skip
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.setenv("COLUMNS", "200")  # so that no name of a row is broken
     fit = ("fit-metric", tmp_path / "votes.jsonl", "--test", tmp_path / "test.jsonl", "--epochs", 1, "--holdout", 0.25)
     metric = f"reward-model(model={tiny_encoder})"
     code, printed, said = rlsum(*fit, "--metric", metric, "--judges", "random", "-o", tmp_path / "m")

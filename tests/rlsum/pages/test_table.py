@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -59,7 +60,7 @@ def test_a_column_of_words_has_one_alignment():
     rows = [(Cell("x"), Cell("1"), Cell(name)) for name in ("short", "a name that is long / another name that is long")]
     page = to_html([Table("t", ("", "n", "first / second"), tuple(rows))])
     assert page.count(' class="words"') == 3
-    assert '<th scope="col" class="words">first / second' in page
+    assert re.search('<th [^>]*class="words">first / second', page)
 
 
 def test_a_narrow_cell_of_a_page_breaks_between_details_and_not_within_one():
