@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from encoders import WORDS
@@ -42,7 +43,7 @@ def test_from_judgments_to_a_reward(rlsum, data, tiny_encoder, tmp_path):
     assert json.loads(scored.read_text())["scores"]["learned"] == pytest.approx(expected, abs=1e-6)
 
 
-def test_votes_become_two_rewards_with_their_agreement(rlsum, tiny_encoder, tmp_path, monkeypatch):
+def test_votes_become_two_rewards_with_their_agreement(rlsum, tiny_encoder, tmp_path):
     """Two texts of each article, which two judges rated; of the articles of the test one was trained on, and the texts
     of one are too long.
     """
@@ -56,7 +57,6 @@ def test_votes_become_two_rewards_with_their_agreement(rlsum, tiny_encoder, tmp_
             for system, text, value in zip("ab", texts, (n % 2, 1), strict=True)
         ]  # fmt: skip
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    monkeypatch.setenv("COLUMNS", "200")  # so that no name of a row is broken
     fit = ("fit-metric", tmp_path / "votes.jsonl", "--test", tmp_path / "test.jsonl", "--epochs", 1, "--holdout", 0.25)
     metric = f"reward-model(model={tiny_encoder})"
     code, printed, said = rlsum(*fit, "--metric", metric, "--judges", "random", "-o", tmp_path / "m")
@@ -64,8 +64,8 @@ def test_votes_become_two_rewards_with_their_agreement(rlsum, tiny_encoder, tmp_
     assert "18 votes to train on, 6 to validate, 8 to test" in printed
     assert "--test: 2 of 8 votes, by their articles, are also in the training data" in said
     assert said.count("left out 2 of 8 votes of the test, with a text too long for the model") == 2
-    for line in ("as voted: validation", "as voted: test", "length apart: test", "of the longer"):
-        assert line in " ".join(printed.split())
+    for row in ("as voted:.* validation", "as voted:.* test", "length apart:.* test"):  # names may be folded
+        assert re.search(row, " ".join(printed.split()))
     for folder in (tmp_path / "m", tmp_path / "m" / "length-controlled"):
         assert f"learned(path={folder})" in printed
         assert rewards.load("learned", path=str(folder)).signature in printed
