@@ -49,15 +49,24 @@ class Part:
     label: str
     options: tuple[Option, ...]
 
+    @property
+    def values(self) -> list[str]:
+        """What forms and files hold."""
+        return [option.value for option in self.options]
+
+    def accepts(self, value: str) -> bool:
+        """Whether this is a choice."""
+        return value in self.values
+
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerKind(ABC):
     """What a page shows, what a valid answer is, how it is stored, and what checks, plans and the analysis make of it.
 
     ``asks``: what judges are told to do; ``texts``: the fewest and the most summaries at once; ``distinct``: no choice
-    may be made in two parts; ``by_itself``: questions are about each summary, not about which is better. ``points``:
-    the largest difference of two summaries in points of the scale; 0 if an answer only says which of two is better, so
-    that results are shares of votes. ``hint``: see `hinted`.
+    may be made in two parts, as ``hint`` says; ``by_itself``: questions are about each summary, not about which is
+    better. ``points``: the largest difference of two summaries in points of the scale; 0 if an answer only says which
+    of two is better, so that results are shares of votes. ``hint``: see `hinted`.
     """
 
     asks: str
@@ -99,9 +108,8 @@ class AnswerKind(ABC):
         """What a valid answer would be, or "" if this is one."""
         parts = self.parts(texts)
         given = answer.split(" ") if isinstance(answer, str) else []
-        options = [[option.value for option in part.options] for part in parts]
-        if len(given) != len(parts) or any(one not in known for one, known in zip(given, options, strict=False)):
-            return f"expected {', '.join(options[0])}" + (f", for each of {len(parts)}" if len(parts) > 1 else "")
+        if len(given) != len(parts) or not all(map(Part.accepts, parts, given)):
+            return f"expected {', '.join(parts[0].values)}" + (f", for each of {len(parts)}" if len(parts) > 1 else "")
         return "expected different ones" if self.distinct and len(set(given)) < len(given) else ""
 
     def fields(self, name: str, texts: int) -> dict[str, Part]:

@@ -75,10 +75,7 @@ def _fields(study: Study) -> dict[int, dict[str, dict[str, list[str]]]]:
     """Number of summaries -> criterion -> field -> values."""
     return {
         texts: {
-            asked.id: {
-                field: [option.value for option in part.options]
-                for field, part in asked.kind.fields(asked.id, texts).items()
-            }
+            asked.id: {field: part.values for field, part in asked.kind.fields(asked.id, texts).items()}
             for asked in study.criteria
         }
         for texts in {len(task.texts) for task in study.tasks}

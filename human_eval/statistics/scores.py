@@ -68,8 +68,8 @@ def both_bad(votes: Votes, *, resamples: int = RESAMPLES, seed: int = 0) -> tupl
     """One of each criterion that has this answer, and pair."""
     rows = []
     for criterion in votes.criteria:
-        options = {option.value for part in votes.kind(criterion).parts(2) for option in part.options}
-        for pair in votes.pairs if BAD in options else ():
+        said = any(part.accepts(BAD) for part in votes.kind(criterion).parts(2))
+        for pair in votes.pairs if said else ():
             items: dict[str, list[float]] = {}
             for vote in votes.of(criterion, pair):
                 items.setdefault(vote.item, []).append(vote.bad)

@@ -96,17 +96,12 @@ class ItemPage:
     def entered(self, form: dict[str, str], shown: ShownForm, task: str) -> ItemForm:
         """What a judge entered, with the problem if it cannot be recorded."""
         fields = {field: part for _, parts in self._questions(task) for field, part in parts.items()}
-        chosen = {
-            field: form[field]
-            for field, part in fields.items()
-            if form.get(field) in [option.value for option in part.options]
-        }
+        chosen = {field: form[field] for field, part in fields.items() if part.accepts(form.get(field, ""))}
         if marked := self._marks(form, task):
             chosen[MARKS] = marked
         comment = re.sub(r"\r\n?", "\n", form.get("comment", "")).strip()
-        answers, faults = self.answers(ItemForm(chosen), task), ""
-        for asked, _, texts in self._asked(task):
-            faults = faults or asked.kind.fault(answers[asked.id], texts)
+        answers = self.answers(ItemForm(chosen), task)
+        faulty = [asked.kind for asked, _, texts in self._asked(task) if asked.kind.fault(answers[asked.id], texts)]
         wrong, status = "", 422
         if len(comment) > COMMENT_LIMIT:
             wrong = self._words("Please shorten the comment to {n} characters.", n=COMMENT_LIMIT)
@@ -114,8 +109,8 @@ class ItemPage:
             wrong = self._words("Please mark at most {n} errors. Remove some, then save again.", n=marks.MOST)
         elif len(chosen) < len(fields) + (self._study.marking is not None):
             wrong = self._words("Please answer every question. Unanswered ones are marked.")
-        elif faults:
-            wrong = self._words("Best and worst must differ.")
+        elif faulty:
+            wrong = faulty[0].hinted(self._words)
         elif self._site.access.now() - shown.at > FORM_LIFE:
             wrong, status = self._words("This page was open for long. Please check your answers and save again."), 409
         return ItemForm(chosen, comment, wrong, status if wrong else 200)

@@ -1,4 +1,4 @@
-"""Tests of whether one metric agrees with people better than another, on the rows where both are defined, with Holm."""
+"""Tests of whether one metric agrees with people better than another, on the rows where both are defined."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rlsum.evaluation.population import (
     why_not,
 )
 from rlsum.evaluation.rows import Floats, Ids, Rows, check_option, constant, paired_rows
-from rlsum.evaluation.statistics import RESAMPLES, with_holm
+from rlsum.evaluation.statistics import RESAMPLES
 
 Test = Literal["williams", "permutation", "clustered permutation", "clustered t"]
 TestOption = Literal["auto", "williams", "permutation", "clustered permutation"]
@@ -51,9 +51,9 @@ class MetricTest:
     """Metric ``a`` against metric ``b`` on the ``n`` rows where both are defined.
 
     ``difference`` is the statistic of a less that of b. ``p`` is two-tailed, ``p_greater`` one-tailed for a being
-    better, ``p_holm`` the two-tailed p adjusted for all tests made together. ``units`` is the number of units swapped
-    or taken as independent. NaN if undefined, for the ``reason`` given. ``why`` explains the choice of the test and
-    ``warnings`` name violated assumptions.
+    better, ``p_holm`` the two-tailed p adjusted for all tests made together, NaN before that. ``units`` is the number
+    of units swapped or taken as independent. NaN if undefined, for the ``reason`` given. ``why`` explains the choice of
+    the test and ``warnings`` name violated assumptions.
     """
 
     a: str
@@ -85,7 +85,7 @@ def compare_all_metrics(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[MetricTest]:
-    """Test for every pair of ``metrics`` (name -> (n,)) whether one agrees better with ``human`` (n,); Holm over all.
+    """Test for every pair of ``metrics`` (name -> (n,)) whether one agrees better with ``human`` (n,).
 
     All scores are higher = better, NaN = undefined. ``test="auto"`` chooses by `default_test`. Permutation p-values are
     ``(c + 1) / (R + 1)``, seeded; if ``resamples`` covers all swaps of the units, all are tried and p is exact.
@@ -108,7 +108,7 @@ def compare_all_metrics(
         if level == "input":
             first, second = defined_in_both(first, second, statistic)
         tests.append(_tested(untested, first, second, random, resamples, seed))
-    return with_holm(tests)
+    return tests
 
 
 def _tested(test: MetricTest, first: Rows, second: Rows, random: Random, resamples: int, seed: int) -> MetricTest:

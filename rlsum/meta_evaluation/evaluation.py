@@ -17,8 +17,11 @@ from rlsum.evaluation.correlation import correlate, few_inputs
 from rlsum.evaluation.population import Random, chosen_random
 from rlsum.evaluation.rows import Ints, check_option, members
 from rlsum.evaluation.significance import MetricTest, TestOption, compare_all_metrics
+from rlsum.evaluation.statistics import with_holm
 from rlsum.meta_evaluation.grouped import AVERAGES, Choices, GroupedCorrelation, compare_within, correlate_within
 from rlsum.meta_evaluation.scores import ScoreTable
+
+CORRECTION = "Holm"  # of the p-values of all pairs of columns, in `evaluate`
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ def check_choices(choices: Choices, statistics: Sequence[str]) -> None:
 
 
 def swaps(table: ScoreTable, choices: Choices) -> int:
-    """The number of swaps of a test: ``choices.resamples``, or as many as p = .01 needs after Holm's correction."""
+    """The number of swaps of a test: ``choices.resamples``, or as many as p = .01 needs after the correction."""
     return max(choices.resamples, 100 * math.comb(len(table.columns), 2))
 
 
@@ -134,7 +137,7 @@ def evaluate(table: ScoreTable, statistic: str, choices: Choices) -> Result:
             for label, column in scores.items()
         }
         tests = compare_all_metrics(table.human, scores, test=choices.test, random=random, **options, resamples=enough)
-    return Result(statistic, level, correlations, tuple(tests), ceiling, random)
+    return Result(statistic, level, correlations, tuple(with_holm(tests)), ceiling, random)
 
 
 def _ceiling(table: ScoreTable, statistic: Any, choices: Choices) -> Agreement:

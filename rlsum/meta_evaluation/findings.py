@@ -11,7 +11,7 @@ from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import counted
 from rlsum.evaluation.significance import MetricTest
-from rlsum.meta_evaluation.evaluation import Result, Results
+from rlsum.meta_evaluation.evaluation import CORRECTION, Result, Results
 from rlsum.meta_evaluation.grouped import AVERAGES, GroupedCorrelation
 from rlsum.pages.table import joined
 
@@ -212,9 +212,8 @@ def _differences(name: str, result: Result) -> list[str]:
     if not tested:
         return []
     of = counted(len(tested), "tested pair")
-    said = (
-        f"a difference is detected in {len(tested) - len(undetected):,} of {of} (p < {ALPHA} after Holm's correction)"
-    )
+    corrected = f"p < {ALPHA} after {CORRECTION}'s correction"
+    said = f"a difference is detected in {len(tested) - len(undetected):,} of {of} ({corrected})"
     if not undetected:
         return [f"{name}: {said}."]
     listed = "; ".join(undetected) if len(undetected) <= FEW else "see the table of tests"

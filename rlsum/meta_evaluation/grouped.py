@@ -28,7 +28,7 @@ from rlsum.evaluation.population import (
 )
 from rlsum.evaluation.rows import Floats, Ints, Rows, constant, judged_rows, members, paired_rows
 from rlsum.evaluation.significance import MetricTest, Test, TestOption, with_t
-from rlsum.evaluation.statistics import LEVEL, with_holm
+from rlsum.evaluation.statistics import LEVEL
 from rlsum.meta_evaluation.scores import ScoreTable
 
 Average = Literal["groups", "rows"]
@@ -89,12 +89,9 @@ def correlate_within(
 
 
 def compare_within(table: ScoreTable, statistic: str, level: Level, choices: Choices) -> list[MetricTest]:
-    """The average difference of each pair of columns: a t test, or swaps of inputs on request and for accuracies.
-
-    Holm's correction for all pairs.
-    """
+    """The average difference of each pair of columns: a t test, or swaps of inputs on request and for accuracies."""
     test = _by_t if named(statistic).influence and choices.test == "auto" else _by_swaps
-    return with_holm([test(table, a, b, statistic, level, choices) for a, b in combinations(table.columns, 2)])
+    return [test(table, a, b, statistic, level, choices) for a, b in combinations(table.columns, 2)]
 
 
 def _by_swaps(table: ScoreTable, a: str, b: str, statistic: str, level: Level, choices: Choices) -> MetricTest:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.significance import MetricTest
-from rlsum.meta_evaluation.evaluation import Result
+from rlsum.meta_evaluation.evaluation import CORRECTION, Result
 from rlsum.meta_evaluation.scores import ScoreTable
 from rlsum.pages.pictures.drawing import COLOURS, INKS, PAPERS, Mode, Picture, drawn, short_name
 
@@ -39,8 +39,8 @@ def heat_map(result: Result) -> Picture:
     return drawn(
         f"tests-{result.statistic}",
         f"Differences between metrics: {result.statistic}, {result.level}",
-        "Row minus column, with p after Holm's correction. Blue: the row agrees better with people; orange: the column "
-        "does; darker at p < .05, .01, .001; grey: no difference detected; no colour: not tested.",
+        f"Row minus column, with p after {CORRECTION}'s correction. Blue: the row agrees better with people; orange: "
+        "the column does; darker at p < .05, .01, .001; grey: no difference detected; no colour: not tested.",
         (width, side),
         draw,
     )

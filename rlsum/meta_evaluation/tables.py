@@ -11,13 +11,15 @@ from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import MEANING, Random
 from rlsum.evaluation.significance import MetricTest
 from rlsum.evaluation.statistics import LEVEL
-from rlsum.meta_evaluation.evaluation import Result, Results
+from rlsum.meta_evaluation.evaluation import CORRECTION, Result, Results
 from rlsum.meta_evaluation.findings import ALPHA, number, verdict
 from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, joined, p_text
 
 CEILING, AGREEMENT = "judges: one against the others", "judges: Krippendorff's alpha"
 BOLD = f"Bold: the {LEVEL:.0%} interval does not include 0 (accuracies are never bold)."
-SIGNIFICANT = f"Bold: p < {ALPHA} after Holm's correction. Not bold: no difference detected; {DASH}: not tested."
+SIGNIFICANT = (
+    f"Bold: p < {ALPHA} after {CORRECTION}'s correction. Not bold: no difference detected; {DASH}: not tested."
+)
 COVERAGE = "Coverage: the share of the judged texts for which the metric is defined."
 
 
@@ -93,7 +95,7 @@ def group_table(result: Result) -> Table:
 
 
 def matrix_table(result: Result) -> Table:
-    """Every metric against every other: the difference, beneath it p after Holm's correction."""
+    """Every metric against every other: the difference, beneath it the corrected p."""
     labels = list(result.correlations)
     tests = {(test.a, test.b): test for test in result.tests}
     header = ("", *(f"({number})" for number in range(1, len(labels))))
@@ -118,7 +120,7 @@ def pairs_table(result: Result) -> Table:
         )
         for test in result.tests
     )
-    header = ("pair", "difference", "p", "p (Holm)", "n", "verdict")
+    header = ("pair", "difference", "p", f"p ({CORRECTION})", "n", "verdict")
     notes = (SIGNIFICANT, *_methods(result))
     return Table(f"Tests of {result.statistic}, {result.level}", header, rows, notes)
 

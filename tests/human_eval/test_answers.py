@@ -116,4 +116,7 @@ def test_fields_hold_an_answer_and_no_key_means_two_things(name, texts):
         keys = [key for option in part.options for key in option.keys]
         assert len(keys) == len(set(keys))
         assert not {"j", "k", "u", "t", "c", "p", "d", "/", "?"} & set(keys)  # of the pages
-        assert set(written(part.options).values()) == {option.value for option in part.options}
+        assert set(written(part.options).values()) == set(part.values)
+        assert all(map(part.accepts, part.values))
+        assert not part.accepts("")
+    assert kind.hint or not kind.distinct

@@ -11,7 +11,6 @@ from rlsum.evaluation.coefficients.table import STATISTICS, named
 from rlsum.evaluation.permutation import p_values, swapped_differences
 from rlsum.evaluation.rows import paired_rows
 from rlsum.evaluation.significance import compare_all_metrics, williams, williams_test
-from rlsum.evaluation.statistics import holm
 
 NAN = float("nan")
 
@@ -206,11 +205,10 @@ def test_wrong_options_are_named(options, words):
         compare_metrics([1, 2, 3, 4], [1, 2, 4, 3], [2, 1, 4, 3], **options)
 
 
-def test_all_pairs_are_one_family():
+def test_all_pairs_are_tested():
     human, a, b = judged()
     tests = compare_all_metrics(human, {"a": a, "b": b, "flat": np.ones(200)}, statistic="pearson")
     assert [(each.a, each.b) for each in tests] == [("a", "b"), ("a", "flat"), ("b", "flat")]
-    assert [each.p_holm for each in tests] == pytest.approx(list(holm([each.p for each in tests])), nan_ok=True)
     assert tests[1].reason
 
 

@@ -7,6 +7,7 @@ from rated import Share, rated
 from rlsum.errors import UserError
 from rlsum.evaluation.agreement import judge_ceiling
 from rlsum.evaluation.correlation import correlate
+from rlsum.evaluation.statistics import holm
 from rlsum.meta_evaluation.evaluation import Choices, check_choices, meta_evaluate, swaps
 from rlsum.meta_evaluation.findings import findings, material, warnings
 from rlsum.meta_evaluation.scores import Column, scored
@@ -43,6 +44,14 @@ def test_ceilings_are_averaged_as_the_metrics_are():
     ]
     assert found.ceiling.value == pytest.approx(np.mean([part.value for part in parts]))
     assert list(found.correlations["share"].groups) == ["a", "b"]
+
+
+@pytest.mark.parametrize("average", [None, "groups"])
+def test_all_pairs_are_one_family(table, average):
+    flat = replace(table, columns={**table.columns, "flat": Column(np.ones(len(table)), "s")})
+    tests = meta_evaluate(flat, ("pearson",), replace(FEW, average=average)).results[0].tests
+    assert [test.p_holm for test in tests] == pytest.approx(list(holm([test.p for test in tests])), nan_ok=True)
+    assert len({test.p_holm - test.p for test in tests}) > 1
 
 
 def test_many_metrics_get_swaps_enough_to_differ_after_holm(table):
