@@ -16,7 +16,6 @@ import io
 import json
 import random
 import re
-import subprocess
 import sys
 import threading
 import time
@@ -28,6 +27,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "support"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from complete import rlsum
 from judges import Server
 from load import Judge, token_of
 from ports import free_port
@@ -35,7 +35,7 @@ from ports import free_port
 from human_eval.criteria import StudyWording
 from human_eval.design.build import StudyDesign, build
 from human_eval.design.outputs import align
-from human_eval.files import read_key, write_key, write_study
+from human_eval.files import read_key, save
 from human_eval.study import Study
 from human_eval.web.judging import PATIENCE
 from rlsum.records import Output
@@ -153,9 +153,7 @@ def made(folder: Path) -> Study:
             outputs.append((name, Output(story.id, "\n".join(story.article), (), "\n".join(lines), name)))
     design = StudyDesign(items=ITEMS, judges=JUDGES, booklet=BOOKLET)
     study, key = build(align(outputs), design, StudyWording(), seed=1)
-    folder.mkdir(parents=True)
-    write_study(folder, study)
-    write_key(folder / "key.json", key)
+    save(folder, study, folder / "key.json", key)
     return study
 
 
@@ -175,11 +173,6 @@ def returns(folder: Path, study: Study) -> list[Path]:
             csv.writer(file).writerows(rows)
         written.append(path)
     return written
-
-
-def rlsum(*arguments: object) -> None:
-    print("\n$ rlsum human-eval", *arguments, flush=True)
-    subprocess.run([sys.executable, "-m", "rlsum", "human-eval", *map(str, arguments)], check=True)
 
 
 def report(folder: Path, study: Study, people: list[Person], table: list[dict[str, str]], shown: str) -> None:

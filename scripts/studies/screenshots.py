@@ -25,7 +25,7 @@ from ports import free_port
 from human_eval.criteria import MARKING, MARKING_INSTRUCTIONS, MARKING_TITLE, StudyWording, standard
 from human_eval.design.build import StudyDesign, build
 from human_eval.design.outputs import align
-from human_eval.files import write_key, write_study
+from human_eval.files import save
 from human_eval.study import PracticeTask, Training
 from rlsum.records import Output
 
@@ -88,9 +88,7 @@ def write(folder: Path, wording: StudyWording, count: int, design: StudyDesign) 
             text = reference if lines is None else " ".join(sentences[lines])
             outputs.append((system, Output(f"news-{number}", " ".join(sentences), (reference,), text, system)))
     study, key = build(align(outputs), design, wording, seed=2)
-    folder.mkdir()
-    write_study(folder, study)
-    write_key(folder / "key.json", key)
+    save(folder, study, folder / "key.json", key)
     return {output.candidate: output.system for _, output in outputs}
 
 
