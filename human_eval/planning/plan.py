@@ -246,7 +246,8 @@ def settings_of(path: Path, resamples: int, seed: int) -> AnalysisSettings:
         items, spare = int(planned.items or 0), int(data["recruitment"]["spare"])
         people = planned.people(items, planned.judges)
         kept = Planned(items, planned.judges, planned.pairs, people, planned.about, spare, planned.answers)
-        return AnalysisSettings(str(planned.primary), rules, float(planned.alpha), resamples, seed, kept)
+        made = str(planned.primary), rules, float(planned.alpha), kept
+        return AnalysisSettings(*made, resamples=resamples, seed=seed)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise UserError(f"{path}: not a plan ({error}); give the plan.json of `rlsum human-eval plan`") from error
 

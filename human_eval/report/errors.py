@@ -24,8 +24,8 @@ def error_findings(analysis: Analysis) -> Iterator[str]:
 
 def error_tables(analysis: Analysis) -> list[Table]:
     """Rates, differences and agreement; empty without marked errors."""
-    errors = analysis.errors
-    return [_rates(errors), _differences(errors, analysis.settings.alpha), _agreement(errors)] if errors else []
+    errors, settings = analysis.errors, analysis.settings
+    return [_rates(errors, settings.level), _differences(errors, settings.alpha), _agreement(errors)] if errors else []
 
 
 def error_rows(analysis: Analysis) -> Iterator[Sequence[Any]]:
@@ -57,7 +57,7 @@ def _difference(row: ErrorDifference, alpha: float) -> str:
     return f"{fewer} has {size} fewer than {more} ({low:.2f} to {high:.2f}; {test})"
 
 
-def _rates(errors: Errors) -> Table:
+def _rates(errors: Errors, level: float) -> Table:
     systems = list(dict.fromkeys(row.system for row in errors.rates))
     by_name = {(row.category, row.system): row for row in errors.rates}
     header = ("error", *(f"{system}: {what}" for system in systems for what in ("per 100 words", "% of summaries")))
@@ -67,7 +67,7 @@ def _rates(errors: Errors) -> Table:
         cells = (cell for rate, share in both for cell in (_cell(rate, 1), _cell(share, 100, most=100)))
         rows.append((Cell(category), *cells))
     reasons = dict.fromkeys(f"No interval: {row.rate.reason}." for row in errors.rates if row.rate.reason)
-    note = "Means over summaries with equal weight for items; 95% intervals take items and judges as random."
+    note = f"Means over summaries with equal weight for items; {level:.0%} intervals take items and judges as random."
     return text_table("Errors that judges marked", header, rows, (note, *reasons))
 
 

@@ -179,7 +179,8 @@ def material(analysis: Analysis) -> list[str]:
         "two-sided. Judges like these: would others, too? Student's t with items and judges as random. A preference "
         "is claimed where both tests detect it; of these judges alone only if a plan asks about them.",
         f"Holm's correction {family}, at {settings.alpha:g}.",
-        "Intervals of verdicts are simultaneous within such a family and agree with the tests; others have 95% each.",
+        "Intervals of verdicts are simultaneous within such a family and agree with the tests; others have "
+        f"{settings.level:.0%} each.",
         f"Exclusion rule, {'of the plan' if planned else 'not of a plan'}: {settings.rules.in_words()}.",
     ]
 

@@ -18,8 +18,6 @@ from human_eval.statistics.ranking import SystemRanking
 from rlsum.evaluation.agreement import Agreement
 from rlsum.pages.table import DASH, UNDEFINED, Cell, Row, Table, p_text, p_words, text_table
 
-MARKED = "Bold: the 95% interval of this cell alone excludes 50%."
-
 
 def verdict_table(analysis: Analysis) -> Table:
     """One row a criterion and pair: what is claimed, and the tests of these judges and of judges like them."""
@@ -133,7 +131,8 @@ def effects_table(analysis: Analysis) -> Table:
         length = analysis.length[criterion]
         rows.append((criterion, share_cell(order), p_text(order.p), share_cell(length), p_text(length.p)))
     note = (
-        f"50% is no effect. {MARKED} Length is an association, not a cause: the better system may write longer texts."
+        f"50% is no effect. {_bold(analysis)} Length is an association, not a cause: the better system may write "
+        "longer texts."
     )
     header = ("criterion", f"{analysis.votes.earlier} chosen, %", "p", "longer text chosen, %", "p")
     return text_table("Sides and length", header, rows, [note])
@@ -164,9 +163,9 @@ def metrics_table(analysis: Analysis) -> Table:
     names = dict.fromkeys(name for metrics in columns for name in metrics)
     rows = ((Cell(name), *(_accuracy(metrics[name]) for metrics in columns)) for name in names)
     note = (
-        f"50% is chance. {MARKED} Comparisons in which the mean vote is a tie are left out; a tie of the metric counts "
-        "half. A judge is compared with the mean of the others, which has one judge fewer, so a judge's accuracy is "
-        "lower than it would be on the metrics' terms; ties of the judge or of the others count half."
+        f"50% is chance. {_bold(analysis)} Comparisons in which the mean vote is a tie are left out; a tie of the "
+        "metric counts half. A judge is compared with the mean of the others, which has one judge fewer, so a judge's "
+        "accuracy is lower than it would be on the metrics' terms; ties of the judge or of the others count half."
     )
     return text_table("Do metrics choose as these judges do? Accuracy, %", ("", *analysis.metrics), rows, [note])
 
@@ -218,6 +217,10 @@ def agreement_cell(agreement: Agreement, scale: float) -> Cell:
 def _accuracy(accuracy: Preference) -> Cell:
     cell, n = share_cell(accuracy), accuracy.first + accuracy.tied + accuracy.second
     return replace(cell, detail=f"{cell.detail}; n {n:,}".lstrip("; "))
+
+
+def _bold(analysis: Analysis) -> str:
+    return f"Bold: the {analysis.settings.level:.0%} interval of this cell alone excludes 50%."
 
 
 def _amount(share: float, points: float) -> str:

@@ -13,30 +13,29 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from human_eval.statistics.uncertainty import USUAL, Uncertainty
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation.agreement import Agreement, krippendorff_alpha, pairable, with_interval
 from rlsum.evaluation.coefficients.statistic import Engine
-from rlsum.evaluation.correlation import RESAMPLES
 from rlsum.evaluation.rows import Ids, Ints
-from rlsum.evaluation.statistics import LEVEL
 
 
-def agreements(
-    votes: ArrayLike, *, items: Ids | None = None, resamples: int = RESAMPLES, seed: int = 0
-) -> dict[str, Agreement]:
+def agreements(votes: ArrayLike, *, items: Ids | None = None, how: Uncertainty = USUAL) -> dict[str, Agreement]:
     """Name -> agreement of ``votes``: alpha (ordinal: a tie is between the two), kappa, pairwise, correlation.
 
     NaN if no item has two votes and, but for pairwise, if all votes are equal.
     """
     matrix, unit, units = pairable(votes, items)
-    alpha = krippendorff_alpha(votes, scale="ordinal", inputs=items, resamples=resamples, seed=seed)
+    level, resamples, seed = how.level, how.resamples, how.seed
+    alpha = krippendorff_alpha(votes, scale="ordinal", inputs=items, confidence=level, resamples=resamples, seed=seed)
     undefined = replace(alpha, value=np.nan, low=np.nan, high=np.nan, reason="")
     measured = {}
     for name, (_, measure) in AGREEMENTS.items():
         if measure is None or (np.isnan(alpha.value) and (name != "pairwise" or not len(matrix))):
             measured[name] = alpha  # itself, or undefined for the same reason
         else:
-            measured[name] = with_interval(undefined, measure(matrix, unit, units), unit, units, LEVEL, resamples, seed)
+            engine = measure(matrix, unit, units)
+            measured[name] = with_interval(undefined, engine, unit, units, level, resamples, seed)
     return measured
 
 

@@ -28,15 +28,17 @@ from human_eval.statistics.preference import Preference, agreeing, item_means, p
 from human_eval.statistics.random_judges import RandomJudges, random_judges
 from human_eval.statistics.ranking import SystemRanking, ranked
 from human_eval.statistics.scores import BothBad, SystemScore, both_bad, system_scores
+from human_eval.statistics.uncertainty import Uncertainty
 from human_eval.statistics.votes import Votes, matrix
 from human_eval.study import ERRORS, Pair
 from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement
-from rlsum.evaluation.statistics import LEVEL, RESAMPLES, holm
+from rlsum.evaluation.statistics import holm
 
 ALPHA = 0.05
 MOST = 2 / 3  # of a difference that remains without a judge who does not decide it
 FEWER = 1_999  # sign flips without each judge in turn
+AGREEING = 2_000  # most resamples of the agreement of judges
 About = Literal["judges like these", "these judges"]
 LIKE_THESE, THESE = get_args(About)
 Without = dict[str, tuple["Outcome", ...]]
@@ -60,7 +62,7 @@ class Planned:
 
 
 @dataclass(frozen=True)
-class AnalysisSettings:
+class AnalysisSettings(Uncertainty):
     """The choices to make before seeing the judgments.
 
     ``primary``: the main criterion. Its pairs are one family of tests and all others are another; None makes all
@@ -71,8 +73,6 @@ class AnalysisSettings:
     primary: str | None = None
     rules: ExclusionRules = field(default_factory=ExclusionRules)
     alpha: float = ALPHA
-    resamples: int = RESAMPLES
-    seed: int = 0
     planned: Planned | None = None
 
     def __post_init__(self) -> None:
@@ -212,11 +212,11 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
     if not kept.rows:
         reasons = "; ".join(f"{row.judge}: {row.reason}" for row in out)
         raise UserError(f"all judges are excluded ({reasons}); collect more judgments, or change the rules and say why")
-    draws = {"resamples": settings.resamples, "seed": settings.seed}
     judged = {(name, pair): matrix(kept.of(name, pair)) for name, pair in product(votes.criteria, votes.pairs)}
     asked = {criterion: kept.of(criterion) for criterion in votes.criteria if kept.of(criterion)}
     unchecked = unchecked_judges(kept, settings.rules)
     found, without = _told(kept, settings, unchecked)
+    few = replace(settings, resamples=min(settings.resamples, AGREEING))
     voted = {
         row.pair: 1.0 if row.decided_by else row.answer.p_holm
         for row in found
@@ -231,7 +231,7 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
         unchecked=unchecked,
         without=without,
         agreement={
-            where: agreements(table.values, items=table.items, seed=settings.seed)
+            where: agreements(table.values, items=table.items, how=few)
             for where, table in judged.items()
             if table.values.size
         },
@@ -242,24 +242,24 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
                 votes.kind(criterion).points,
                 same=votes.same,
                 better=detected(found, criterion, settings.alpha),
-                level=1 - (1 - LEVEL) / len(asked),
+                level=1 - (1 - settings.level) / len(asked),
             )
             for criterion, rows in asked.items()
             if len(votes.systems) > 2
         },
-        order={criterion: order_effect(rows, **draws) for criterion, rows in asked.items()},
-        length={criterion: length_effect(rows, **draws) for criterion, rows in asked.items()},
+        order={criterion: order_effect(rows, settings) for criterion, rows in asked.items()},
+        length={criterion: length_effect(rows, settings) for criterion, rows in asked.items()},
         judges=judge_effects(votes, kept, settings.primary or votes.criteria[-1]),
-        metrics={criterion: metric_agreements(rows, scores, **draws) for criterion, rows in asked.items()},
-        leads={criterion: length_lead(rows, **draws) for criterion, rows in asked.items()},
+        metrics={criterion: metric_agreements(rows, scores, settings) for criterion, rows in asked.items()},
+        leads={criterion: length_lead(rows, settings) for criterion, rows in asked.items()},
         controls={
-            (criterion, pair): controls(kept, criterion, pair, scores)
+            (criterion, pair): controls(kept, criterion, pair, scores, settings.level)
             for criterion, pair in product(asked, votes.pairs)
             if scores
         },
-        scores=system_scores(kept.scores, votes.systems, **draws),
-        bad=both_bad(kept, **draws),
-        errors=errors(kept.marked, votes.categories, votes.pairs, voted=voted, seed=settings.seed) if voted else None,
+        scores=system_scores(kept.scores, votes.systems, settings),
+        bad=both_bad(kept, settings),
+        errors=errors(kept.marked, votes.categories, votes.pairs, voted=voted, how=settings) if voted else None,
     )
 
 
@@ -304,13 +304,12 @@ def outcomes(votes: Votes, settings: AnalysisSettings) -> tuple[Outcome, ...]:
     asked = list(product(votes.criteria, votes.pairs))
     judged = [matrix(votes.of(criterion, pair)) for criterion, pair in asked]
     same = [votes.same_items(pair) for _, pair in asked]
-    resamples, seed = settings.resamples, settings.seed
 
-    def these(row: int, level: float = LEVEL) -> Preference:
-        votes, items = judged[row].values, judged[row].items
-        return preference(votes, items=items, same=same[row], level=level, resamples=resamples, seed=seed)
+    def these(row: int, level: float = settings.level) -> Preference:
+        how = replace(settings, level=level)
+        return preference(judged[row].values, items=judged[row].items, same=same[row], how=how)
 
-    def alike(row: int, level: float = LEVEL) -> RandomJudges:
+    def alike(row: int, level: float = settings.level) -> RandomJudges:
         return random_judges(judged[row].values, items=judged[row].items, same=same[row], level=level)
 
     halves, others = [these(row) for row in range(len(asked))], [alike(row) for row in range(len(asked))]
@@ -321,9 +320,7 @@ def outcomes(votes: Votes, settings: AnalysisSettings) -> tuple[Outcome, ...]:
     of_these = _verdicts(halves, these, p, primary, settings.alpha)
     p_alike = np.maximum(_holm([other.p for other in others], primary), p)
     of_alike = _verdicts(others, alike, p_alike, primary, settings.alpha)
-    dropped = [
-        preference(table.values, items=table.items, ties="dropped", resamples=resamples, seed=seed) for table in judged
-    ]
+    dropped = [preference(table.values, items=table.items, ties="dropped", how=settings) for table in judged]
     points = [votes.kind(criterion).points for criterion, _ in asked]
     alone = settings.planned is not None and settings.planned.about == THESE
     about = [THESE if alone else LIKE_THESE] * len(asked)
@@ -355,7 +352,7 @@ def _verdicts(
     return verdicts
 
 
-def controls(votes: Votes, criterion: str, pair: Pair, scores: MetricScores) -> dict[str, ControlVariate]:
+def controls(votes: Votes, criterion: str, pair: Pair, scores: MetricScores, level: float) -> dict[str, ControlVariate]:
     """Metric -> the preference on one criterion and pair with that metric as control variate."""
     judged = matrix(votes.of(criterion, pair))
     same = sorted({item for tied, item in votes.same if tied == pair})
@@ -365,5 +362,5 @@ def controls(votes: Votes, criterion: str, pair: Pair, scores: MetricScores) -> 
     for metric, by_system in scores.items():
         others = [item for item in scored_items(by_system, pair) if item not in set(items)]
         differences = (difference(by_system, pair, some) for some in (items, others))
-        estimates[metric] = control_variate(means, *differences)
+        estimates[metric] = control_variate(means, *differences, level=level)
     return estimates

@@ -11,20 +11,20 @@ import numpy as np
 
 from human_eval.statistics.exclusion import median_seconds
 from human_eval.statistics.preference import Preference, item_means, preference
+from human_eval.statistics.uncertainty import USUAL, Uncertainty
 from human_eval.statistics.votes import Floats, Vote, Votes, matrix
 from human_eval.study import Pair
-from rlsum.evaluation.statistics import RESAMPLES
 
 CHANCE = 0.001
 
 
-def order_effect(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int = 0) -> Preference:
+def order_effect(votes: Sequence[Vote], how: Uncertainty = USUAL) -> Preference:
     """The share of votes for the text on the left, as a `Preference`; .5 is no effect.
 
     Votes with unknown sides are left out. ``first`` counts votes for the right, ``second`` for the left.
     """
     judged = matrix([vote for vote in votes if vote.left is not None], lambda vote: vote.chose_left)
-    effect = preference(judged.values, items=judged.items, resamples=resamples, seed=seed)
+    effect = preference(judged.values, items=judged.items, how=how)
     return effect if effect.items else replace(effect, reason="sides are not known")
 
 
@@ -33,14 +33,14 @@ def on_the_left(votes: Sequence[Vote], pair: Pair) -> float:
     return _mean([vote.left == pair[1] for vote in votes if vote.pair == pair and vote.left is not None])
 
 
-def length_effect(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int = 0) -> Preference:
+def length_effect(votes: Sequence[Vote], how: Uncertainty = USUAL) -> Preference:
     """The share of votes for the text with more words; pairs of equal length are left out.
 
     This is an association, not a cause: the better system may write longer texts. ``first`` counts votes for the
     shorter text, ``second`` for the longer.
     """
     judged = matrix([vote for vote in votes if vote.longer], lambda vote: vote.sign * vote.longer)
-    return preference(judged.values, items=judged.items, resamples=resamples, seed=seed)
+    return preference(judged.values, items=judged.items, how=how)
 
 
 @dataclass(frozen=True)

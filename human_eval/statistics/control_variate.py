@@ -41,7 +41,7 @@ class ControlVariate:
     reason: str = ""
 
 
-def control_variate(means: ArrayLike, judged: ArrayLike, others: ArrayLike) -> ControlVariate:
+def control_variate(means: ArrayLike, judged: ArrayLike, others: ArrayLike, *, level: float = LEVEL) -> ControlVariate:
     """The mean of ``means`` (n,), item preferences in [-1, 1], with a metric as control variate, as a share in [0, 1].
 
     ``judged`` (n,) and ``others`` (m,): the metric's score of the second system minus that of the first, on the judged
@@ -50,7 +50,7 @@ def control_variate(means: ArrayLike, judged: ArrayLike, others: ArrayLike) -> C
 
     ``mean(means - b_i (judged - mean(others)))`` with the slope ``b_i`` fitted on all judged items but i, which makes
     the estimate exactly unbiased. The slope is m / (n + m) of the least squares one, because the mean of all items is
-    itself estimated from n + m items. The 95% interval is Student's, with the variance of the corrected items and that
+    itself estimated from n + m items. The interval is Student's, with the variance of the corrected items and that
     of the others' mean.
     Raises ValueError for vectors of unequal length.
     """
@@ -70,7 +70,7 @@ def control_variate(means: ArrayLike, judged: ArrayLike, others: ArrayLike) -> C
     slack = slopes.mean() ** 2 * others.var(ddof=1) / len(others) if len(others) > 1 else 0.0
     deviation = np.sqrt(corrected.var(ddof=1) / len(means) + slack)
     width = float(deviation / np.sqrt(means.var(ddof=1) / len(means)))
-    mean, half = corrected.mean(), t.isf((1 - LEVEL) / 2, len(means) - 1) * deviation
+    mean, half = corrected.mean(), t.isf((1 - level) / 2, len(means) - 1) * deviation
     low, high = max(-1.0, mean - half), min(1.0, mean + half)
     share, low, high = (float((1 + end) / 2) for end in (mean, low, high))
     return ControlVariate(share, low, high, width, correlation, p, *counts)

@@ -16,10 +16,11 @@ import numpy as np
 
 from human_eval.marks import Category, Mark, length, words
 from human_eval.statistics.random_judges import Layout
+from human_eval.statistics.uncertainty import USUAL, Uncertainty
 from human_eval.statistics.votes import Floats, MarkedText
 from human_eval.study import Pair
 from rlsum.evaluation.agreement import Agreement, krippendorff_alpha, with_interval
-from rlsum.evaluation.statistics import LEVEL, RESAMPLES, holm
+from rlsum.evaluation.statistics import holm
 
 ALL = "all errors"
 NAN = float("nan")
@@ -82,8 +83,7 @@ def errors(
     pairs: Sequence[Pair],
     *,
     voted: Mapping[Pair, float],
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    how: Uncertainty = USUAL,
 ) -> Errors:
     """The rates of all systems, the differences of all ``pairs`` and the agreement of judges. Seeded.
 
@@ -92,22 +92,28 @@ def errors(
     names = [ALL, *(category.id for category in categories)]
     systems = list(dict.fromkeys(system for pair in pairs for system in pair))
     rates = [
-        ErrorRate(system, name, *(_mean(mine, value) for value in (_rate(name), _any(name))))
+        ErrorRate(system, name, *(_mean(mine, value, how) for value in (_rate(name), _any(name))))
         for system in systems
         for name in names
         for mine in [[row for row in marked if row.system == system]]
     ]
-    tested = differences(marked, categories, pairs, voted)
-    return Errors(tuple(rates), tuple(tested), agreement(marked, names[1:], resamples=resamples, seed=seed))
+    tested = differences(marked, categories, pairs, voted, how)
+    return Errors(tuple(rates), tuple(tested), agreement(marked, names[1:], how))
 
 
 def differences(
-    marked: Sequence[MarkedText], categories: Sequence[Category], pairs: Sequence[Pair], voted: Mapping[Pair, float]
+    marked: Sequence[MarkedText],
+    categories: Sequence[Category],
+    pairs: Sequence[Pair],
+    voted: Mapping[Pair, float],
+    how: Uncertainty,
 ) -> list[ErrorDifference]:
     """The differences of all ``pairs``, of all errors and of each category, tested after what was ``voted``."""
     names = [ALL, *(category.id for category in categories)]
     found = [
-        ErrorDifference(pair, name, _difference(marked, pair, _rate(name)), NAN) for name in names for pair in pairs
+        ErrorDifference(pair, name, _difference(marked, pair, _rate(name), how), NAN)
+        for name in names
+        for pair in pairs
     ]
     adjusted: list[float] = []
     for family in (found[: len(pairs)], found[len(pairs) :]):
@@ -117,8 +123,8 @@ def differences(
     return [replace(row, p_holm=p) for row, p in zip(found, adjusted, strict=True)]
 
 
-def estimate(values: dict[tuple[str, str], list[float]]) -> Estimate:
-    """The mean of ``values`` of (item, judge), with equal weights for items, both random, and its 95% interval."""
+def estimate(values: dict[tuple[str, str], list[float]], how: Uncertainty = USUAL) -> Estimate:
+    """The mean of ``values`` of (item, judge), with equal weights for items, both random, and its interval."""
     defined = {cell: float(np.mean(given)) for cell, given in values.items() if not np.isnan(given).any()}
     if not defined:
         return Estimate(NAN, NAN, NAN, NAN, 0, 0, "no summary was judged")
@@ -131,11 +137,11 @@ def estimate(values: dict[tuple[str, str], list[float]]) -> Estimate:
         return Estimate(mean, NAN, NAN, NAN, *counts, layout.refused or "one judge")
     if layout.estimates(given[None]).variance[0] < 1e-24:
         return Estimate(mean, NAN, NAN, NAN if mean else 1.0, *counts, "all values are equal")
-    return Estimate(mean, *layout.interval(given)[:3], *counts)
+    return Estimate(mean, *layout.interval(given, level=how.level)[:3], *counts)
 
 
 def agreement(
-    marked: Sequence[MarkedText], categories: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0
+    marked: Sequence[MarkedText], categories: Sequence[str], how: Uncertainty = USUAL
 ) -> dict[str, Agreement]:
     """Agreement on the summaries that several judges marked; intervals resample items.
 
@@ -147,12 +153,11 @@ def agreement(
     for row in marked:
         by_text[row.item, row.system].setdefault(row.judge, row)
     shared = {text: rows for text, rows in by_text.items() if len(rows) > 1}
-    draws = {"resamples": resamples, "seed": seed}
     return {
-        "F1, any category": _f1(shared, [None], **draws),
-        "F1, same category": _f1(shared, list(categories), **draws),
-        "alpha, marked words": _alpha(shared, lambda numbers: float(bool(numbers)), categories, **draws),
-        "alpha, categories": _alpha(shared, lambda numbers: float(min(numbers, default=-1)), categories, **draws),
+        "F1, any category": _f1(shared, [None], how),
+        "F1, same category": _f1(shared, list(categories), how),
+        "alpha, marked words": _alpha(shared, lambda numbers: float(bool(numbers)), categories, how),
+        "alpha, categories": _alpha(shared, lambda numbers: float(min(numbers, default=-1)), categories, how),
     }
 
 
@@ -172,16 +177,16 @@ def _any(name: str) -> Value:
     return lambda row: float(_counted(row, name) > 0)
 
 
-def _mean(rows: Iterable[MarkedText], value: Value) -> Estimate:
+def _mean(rows: Iterable[MarkedText], value: Value, how: Uncertainty) -> Estimate:
     """The mean of a rate, whose interval ends at 0 (a share's at 1, too)."""
     cells: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in rows:
         cells[row.item, row.judge].append(value(row))
-    mean = estimate(cells)
+    mean = estimate(cells, how)
     return replace(mean, low=max(mean.low, 0.0), p=NAN) if mean.low == mean.low else replace(mean, p=NAN)
 
 
-def _difference(marked: Sequence[MarkedText], pair: Pair, value: Value) -> Estimate:
+def _difference(marked: Sequence[MarkedText], pair: Pair, value: Value, how: Uncertainty) -> Estimate:
     sides: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
     for row in marked:
         if row.system in pair:
@@ -190,7 +195,7 @@ def _difference(marked: Sequence[MarkedText], pair: Pair, value: Value) -> Estim
     for (item, judge, _), by_system in sides.items():
         if len(by_system) == 2:
             cells[item, judge].append(by_system[pair[1]] - by_system[pair[0]])
-    return estimate(cells)
+    return estimate(cells, how)
 
 
 def _characters(marks: Iterable[Mark], category: str | None) -> set[int]:
@@ -200,7 +205,7 @@ def _characters(marks: Iterable[Mark], category: str | None) -> set[int]:
 
 
 def _f1(
-    shared: dict[tuple[str, str], dict[str, MarkedText]], categories: Sequence[str | None], *, resamples: int, seed: int
+    shared: dict[tuple[str, str], dict[str, MarkedText]], categories: Sequence[str | None], how: Uncertainty
 ) -> Agreement:
     items = sorted({item for item, _ in shared})
     unit = np.array([items.index(item) for item, _ in shared], dtype=np.intp)
@@ -220,16 +225,14 @@ def _f1(
         with np.errstate(invalid="ignore", divide="ignore"):
             return (weights @ both) / (weights @ each)
 
-    return with_interval(undefined, value, unit, len(items), LEVEL, resamples, seed)
+    return with_interval(undefined, value, unit, len(items), how.level, how.resamples, how.seed)
 
 
 def _alpha(
     shared: dict[tuple[str, str], dict[str, MarkedText]],
     code: Callable[[set[int]], float],
     categories: Sequence[str],
-    *,
-    resamples: int,
-    seed: int,
+    how: Uncertainty,
 ) -> Agreement:
     """Krippendorff's alpha of the ``code`` of the numbers of the categories that each word has."""
     judges = sorted({judge for rows in shared.values() for judge in rows})
@@ -244,4 +247,6 @@ def _alpha(
             items.append(item)
     if not matrix:
         return Agreement(NAN, NAN, NAN, 0, 0, "no summary has two judges")
-    return krippendorff_alpha(np.array(matrix), scale="nominal", inputs=items, resamples=resamples, seed=seed)
+    return krippendorff_alpha(
+        np.array(matrix), scale="nominal", inputs=items, confidence=how.level, resamples=how.resamples, seed=how.seed
+    )

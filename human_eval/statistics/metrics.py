@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from human_eval.statistics.preference import Preference, bounded, item_means, preference
+from human_eval.statistics.uncertainty import USUAL, Uncertainty
 from human_eval.statistics.votes import Floats, Vote, VoteMatrix, matrix
 from human_eval.study import Pair
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Ids
-from rlsum.evaluation.statistics import RESAMPLES, paired_difference
+from rlsum.evaluation.statistics import paired_difference
 from rlsum.records import read_outputs
 
 LENGTH, JUDGE = "length (words)", "one judge against the others"
@@ -78,8 +79,7 @@ def accuracy(
     metric: ArrayLike,
     *,
     items: Ids | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    how: Uncertainty = USUAL,
 ) -> Preference:
     """How often the signs of ``people`` (n,) and ``metric`` (n,), preferences for the second text, agree.
 
@@ -89,11 +89,11 @@ def accuracy(
     """
     choice, truth = np.sign(np.asarray(metric, dtype=float)), np.sign(np.asarray(people, dtype=float))
     agreed = np.where(truth == 0, np.nan, choice * truth)
-    return preference(agreed[:, None], items=items, resamples=resamples, seed=seed)
+    return preference(agreed[:, None], items=items, how=how)
 
 
 def metric_agreements(
-    votes: Sequence[Vote], scores: MetricScores | None, *, resamples: int = RESAMPLES, seed: int = 0
+    votes: Sequence[Vote], scores: MetricScores | None, how: Uncertainty = USUAL
 ) -> dict[str, Preference]:
     """Name -> accuracy against the mean vote of each comparison: every metric, the longer text, and a single judge.
 
@@ -108,16 +108,13 @@ def metric_agreements(
     }
     choices[LENGTH] = [longer[row] for row in judged.rows]
     people = np.nansum(judged.values, axis=1)  # its sign is that of the mean
-    accuracies = {
-        name: accuracy(people, choice, items=judged.items, resamples=resamples, seed=seed)
-        for name, choice in choices.items()
-    }
+    accuracies = {name: accuracy(people, choice, items=judged.items, how=how) for name, choice in choices.items()}
     agreed = np.sign(judged.values) * choice_of_others(judged)
-    accuracies[JUDGE] = preference(agreed, items=judged.items, resamples=resamples, seed=seed)
+    accuracies[JUDGE] = preference(agreed, items=judged.items, how=how)
     return accuracies
 
 
-def length_lead(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int = 0) -> Lead:
+def length_lead(votes: Sequence[Vote], how: Uncertainty = USUAL) -> Lead:
     """Length against a single judge, both as predictions of what the other judges choose, on the same comparisons.
 
     Each judge's vote and the longer text are right, wrong or half right about the majority of the other judges. The
@@ -130,8 +127,8 @@ def length_lead(votes: Sequence[Vote], *, resamples: int = RESAMPLES, seed: int 
     means = item_means(ahead, judged.items)
     if not len(means):
         return Lead(math.nan, math.nan, math.nan, math.nan, 0)
-    low, high = bounded(means, resamples=resamples, seed=seed)
-    _, p = paired_difference(means, np.zeros(len(means)), resamples=resamples, seed=seed)
+    low, high = bounded(means, how)
+    _, p = paired_difference(means, np.zeros(len(means)), resamples=how.resamples, seed=how.seed)
     return Lead(float(means.mean()), low, high, p, len(means))
 
 

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
+from human_eval.statistics.uncertainty import USUAL, Uncertainty
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation import statistics
 from rlsum.evaluation.rows import Ids, numbered
-from rlsum.evaluation.statistics import LEVEL, RESAMPLES
 
 Ties = Literal["half", "dropped"]
 
@@ -53,15 +53,13 @@ def preference(
     items: Ids | None = None,
     same: int = 0,
     ties: Ties = "half",
-    level: float = LEVEL,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    how: Uncertainty = USUAL,
 ) -> Preference:
     """The preference in ``votes`` (comparisons, judges) in [-1, 1], 0 = no difference, NaN = not judged.
 
     ``items`` (comparisons,): the item of each row; default: every row is an item. ``same``: number of further items
     with equal texts, which count as ties. ``ties="dropped"`` drops votes for neither and these items.
-    ``low`` and ``high`` are the interval of ``level``: `bounded`, made to agree with ``p`` where the two differ.
+    ``low`` and ``high`` are the interval `bounded`, made to agree with ``p`` where the two differ.
     Raises ValueError for values beyond -1 and 1.
     """
     votes = _votes(votes)
@@ -74,10 +72,10 @@ def preference(
         nan = float("nan")
         reason = "no votes" if not len(given) else "every vote is a tie"
         return Preference(nan, nan, nan, nan, 0, first, tied, second, naive, reason)
-    p, _, _ = statistics.sign_flips(means, level=level, resamples=resamples, seed=seed)
+    p, _, _ = statistics.sign_flips(means, level=how.level, resamples=how.resamples, seed=how.seed)
     share = float((1 + means.mean()) / 2)
-    low, high = ((1 + end) / 2 for end in bounded(means, level=level, resamples=resamples, seed=seed))
-    low, high = agreeing(low, high, share, p <= 1 - level + 1e-12)
+    low, high = ((1 + end) / 2 for end in bounded(means, how))
+    low, high = agreeing(low, high, share, p <= 1 - how.level + 1e-12)
     return Preference(share, low, high, p, len(means), first, tied, second, naive)
 
 
@@ -88,14 +86,14 @@ def agreeing(low: float, high: float, share: float, detected: bool) -> tuple[flo
     return min(low, 0.5 - BEYOND), max(high, 0.5 + BEYOND)
 
 
-def bounded(means: Floats, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> tuple[float, float]:
+def bounded(means: Floats, how: Uncertainty = USUAL) -> tuple[float, float]:
     """Ends of the interval of the mean of values (n,) that lie in [-1, 1], of which few may be seen (Gaffke 2005).
 
     Each end is the quantile of the mean of the values and one more at that end of the range, under random weights that
     are uniform on the simplex. Where all values are -1 or 1 this is the interval of Clopper and Pearson (1934). A value
     that moves towards an end moves both ends there, so that the interval of 1 of 24 votes is never below that of none.
     """
-    weights, tail = _weights(len(means), resamples, seed), (1 - level) / 2
+    weights, tail = _weights(len(means), how.resamples, how.seed), (1 - how.level) / 2
     drawn = weights[:, :-1] @ means
     low, high = np.quantile(drawn - weights[:, -1], tail), np.quantile(drawn + weights[:, -1], 1 - tail)
     return max(-1.0, float(low)), min(1.0, float(high))

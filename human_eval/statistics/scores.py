@@ -13,14 +13,14 @@ import numpy as np
 
 from human_eval.answers import BAD
 from human_eval.statistics.preference import bounded
+from human_eval.statistics.uncertainty import USUAL, Uncertainty
 from human_eval.statistics.votes import Score, Votes
 from human_eval.study import Pair
-from rlsum.evaluation.statistics import RESAMPLES
 
 
 @dataclass(frozen=True)
 class SystemScore:
-    """The mean value of a system, every item counting once, with its 95% interval (`bounded`); numbers of both."""
+    """The mean value of a system, every item counting once, with its interval (`bounded`); numbers of both."""
 
     criterion: str
     system: str
@@ -31,9 +31,7 @@ class SystemScore:
     answers: int
 
 
-def system_scores(
-    scores: Iterable[Score], systems: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0
-) -> tuple[SystemScore, ...]:
+def system_scores(scores: Iterable[Score], systems: Sequence[str], how: Uncertainty = USUAL) -> tuple[SystemScore, ...]:
     """The mean of each criterion and system, in the order of the criteria and ``systems``."""
     groups: dict[tuple[str, str], dict[str, list[float]]] = {}
     for score in scores:
@@ -44,7 +42,7 @@ def system_scores(
     ends = {criterion: (min(values), max(values)) for criterion, values in seen.items()}
     criteria = dict.fromkeys(criterion for criterion, _ in groups)
     return tuple(
-        SystemScore(criterion, system, *_mean(groups[criterion, system], *ends[criterion], resamples, seed))
+        SystemScore(criterion, system, *_mean(groups[criterion, system], *ends[criterion], how))
         for criterion in criteria
         for system in systems
         if (criterion, system) in groups
@@ -53,7 +51,7 @@ def system_scores(
 
 @dataclass(frozen=True)
 class BothBad:
-    """The share of answers that both texts are bad, every item counting once, with its 95% interval."""
+    """The share of answers that both texts are bad, every item counting once, with its interval."""
 
     criterion: str
     pair: Pair
@@ -64,7 +62,7 @@ class BothBad:
     answers: int
 
 
-def both_bad(votes: Votes, *, resamples: int = RESAMPLES, seed: int = 0) -> tuple[BothBad, ...]:
+def both_bad(votes: Votes, how: Uncertainty = USUAL) -> tuple[BothBad, ...]:
     """One of each criterion that has this answer, and pair."""
     rows = []
     for criterion in votes.criteria:
@@ -74,15 +72,15 @@ def both_bad(votes: Votes, *, resamples: int = RESAMPLES, seed: int = 0) -> tupl
             for vote in votes.of(criterion, pair):
                 items.setdefault(vote.item, []).append(vote.bad)
             if items:
-                rows.append(BothBad(criterion, pair, *_mean(items, 0, 1, resamples, seed)))
+                rows.append(BothBad(criterion, pair, *_mean(items, 0, 1, how)))
     return tuple(rows)
 
 
 def _mean(
-    items: dict[str, list[float]], least: float, most: float, resamples: int, seed: int
+    items: dict[str, list[float]], least: float, most: float, how: Uncertainty
 ) -> tuple[float, float, float, int, int]:
     """Mean, interval and numbers of items and answers of values from ``least`` to ``most``."""
     means = np.array([np.mean(values) for _, values in sorted(items.items())])
     middle, half = (most + least) / 2, (most - least) / 2 or 1.0
-    low, high = (middle + half * end for end in bounded((means - middle) / half, resamples=resamples, seed=seed))
+    low, high = (middle + half * end for end in bounded((means - middle) / half, how))
     return float(means.mean()), low, high, len(means), sum(map(len, items.values()))

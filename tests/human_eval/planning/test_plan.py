@@ -104,7 +104,7 @@ def test_analyse_reads_what_plan_wrote(made, tmp_path):
     rules = ExclusionRules(max_failed=0.4, min_seconds=3)
     write_plan(tmp_path / "plan.json", replace(made, design=replace(made.design, rules=rules, alpha=0.01)))
     settings = settings_of(tmp_path / "plan.json", 100, 7)
-    assert replace(settings, planned=None) == AnalysisSettings("overall", rules, 0.01, 100, 7)
+    assert replace(settings, planned=None) == AnalysisSettings("overall", rules, 0.01, resamples=100, seed=7)
     items = made.design.items
     assert settings.planned == Planned(items, 3, 1, made.design.people(items, 3), LIKE_THESE, answers="pair")
     kept = json.loads((tmp_path / "plan.json").read_text())

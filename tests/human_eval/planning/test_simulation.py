@@ -6,6 +6,7 @@ from votes import study_of, votes_of
 from human_eval.planning.simulation import Assumptions, claimed, sign_flip_p
 from human_eval.statistics.analysis import THESE, AnalysisSettings, Planned, analyse
 from human_eval.statistics.preference import preference
+from human_eval.statistics.uncertainty import Uncertainty
 
 
 def matrix_of(counts):
@@ -18,7 +19,7 @@ def test_it_makes_the_very_tests_of_an_analysis(items):
     generator = np.random.default_rng(0)
     votes = draw_votes(Assumptions(0.6, 0.2, 0.3), items, 3, 20, generator)
     together = sign_flip_p((votes[..., 2] - votes[..., 0]) / 3, 9_999, generator)
-    found = [preference(matrix_of(counts), resamples=9_999) for counts in votes]
+    found = [preference(matrix_of(counts), how=Uncertainty(resamples=9_999)) for counts in votes]
     tolerance = 1e-12 if items == 4 else 0.025  # exact, or other random flips
     assert together == pytest.approx([each.p for each in found], abs=tolerance)
 

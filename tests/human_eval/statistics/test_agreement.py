@@ -7,8 +7,10 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 
 from human_eval.planning.simulation import Assumptions
 from human_eval.statistics.agreement import agreements
+from human_eval.statistics.uncertainty import Uncertainty
 
 NAN = float("nan")
+NONE = Uncertainty(resamples=0)
 
 
 def counts_of(votes):
@@ -19,7 +21,7 @@ def counts_of(votes):
 @given(st.lists(st.lists(st.sampled_from([-1, 0, 1]), min_size=4, max_size=4), min_size=2, max_size=10))
 def test_kappa_is_that_of_statsmodels(votes):
     votes = np.array(votes, dtype=float)
-    found = agreements(votes, resamples=0)["kappa"]
+    found = agreements(votes, how=NONE)["kappa"]
     if np.ptp(votes) == 0:
         assert found.reason == "all judgments are the same"
     else:
@@ -31,16 +33,17 @@ def test_by_hand_with_unequal_numbers_of_judges():
     votes = np.array([[1, 1, -1], [NAN, -1, -1], [0, NAN, NAN]])
     shares = (1 / 3 + 1) / 2
     chance = (2 / 5) ** 2 + (3 / 5) ** 2
-    assert agreements(votes, resamples=0)["pairwise"].value == pytest.approx(shares)
-    assert agreements(votes, resamples=0)["kappa"].value == pytest.approx((shares - chance) / (1 - chance))
-    assert agreements(votes, resamples=0)["pairwise"].n == 2
+    found = agreements(votes, how=NONE)
+    assert found["pairwise"].value == pytest.approx(shares)
+    assert found["kappa"].value == pytest.approx((shares - chance) / (1 - chance))
+    assert found["pairwise"].n == 2
 
 
 def test_correlation_within_items_by_hand():
     # Two items, two votes each: means 1 and 0, grand mean .5. MSB = 2 (.25 + .25) / 1 = 1, MSW = (0 + 2) / 2 = 1.
-    assert agreements([[1, 1], [1, -1]], resamples=0)["correlation"].value == pytest.approx(0.0)
+    assert agreements([[1, 1], [1, -1]], how=NONE)["correlation"].value == pytest.approx(0.0)
     # MSB = 2 (1 + 1) / 1 = 4, MSW = 0.
-    assert agreements([[1, 1], [-1, -1]], resamples=0)["correlation"].value == pytest.approx(1.0)
+    assert agreements([[1, 1], [-1, -1]], how=NONE)["correlation"].value == pytest.approx(1.0)
 
 
 def test_correlation_within_items_finds_what_was_planted():
@@ -48,25 +51,25 @@ def test_correlation_within_items_finds_what_was_planted():
     votes = np.array([np.repeat([-1, 0, 1], row.astype(int)) for row in counts], dtype=float)
     votes = np.random.default_rng(0).permuted(votes, axis=1)
     votes[::3, 2] = NAN  # unequal groups
-    found = agreements(votes, resamples=200)["correlation"]
+    found = agreements(votes, how=Uncertainty(resamples=200))["correlation"]
     assert found.value == pytest.approx(0.4, abs=0.04)
     assert found.low < 0.4 < found.high
 
 
 def test_the_systems_and_the_judges_may_be_swapped():
     votes = np.random.default_rng(0).integers(-1, 2, (12, 4)).astype(float)
-    found = agreements(votes, resamples=0)
+    found = agreements(votes, how=NONE)
     for other in (-votes, votes[:, ::-1], votes[::-1]):
-        for name, each in agreements(other, resamples=0).items():
+        for name, each in agreements(other, how=NONE).items():
             assert each.value == pytest.approx(found[name].value)
 
 
 def test_intervals_draw_items_and_hold_the_value():
     votes = np.random.default_rng(0).integers(-1, 2, (40, 3)).astype(float)
     items = np.repeat(np.arange(20), 2)
-    for found in agreements(votes, items=items, resamples=200).values():
+    for found in agreements(votes, items=items, how=Uncertainty(resamples=200)).values():
         assert found.low < found.value < found.high
-    alone = agreements(votes, items=np.zeros(40), resamples=200)
+    alone = agreements(votes, items=np.zeros(40), how=Uncertainty(resamples=200))
     assert np.isnan(alone["kappa"].low)
     assert "one input" in alone["kappa"].reason
 

@@ -15,12 +15,14 @@ from human_eval.report.findings import findings
 from human_eval.statistics.analysis import AnalysisSettings, analyse
 from human_eval.statistics.errors import ALL, agreement, errors, estimate
 from human_eval.statistics.unblind import fewer_errors, unblind
+from human_eval.statistics.uncertainty import Uncertainty
 from human_eval.statistics.votes import MarkedText
 from human_eval.study import TaskKey
 from rlsum.pages.markdown import to_markdown
 
 KINDS = (Category("made-up", "Made up"), Category("grammar", "Grammar"), Category("gap", "Gap", whole=True))
 PAIR = ("a", "b")
+NONE = Uncertainty(resamples=0)
 
 
 def text_of(judge, marks, text="aa bb cc dd", item="i1", system="a"):
@@ -30,7 +32,7 @@ def text_of(judge, marks, text="aa bb cc dd", item="i1", system="a"):
 def test_f1_and_alpha_by_hand():
     # One judge marks "aa bb" (5 characters), the other "bb" (2), both as made up: F1 = 2 * 2 / (5 + 2).
     marked = [text_of("x", "A:0-5:made-up"), text_of("y", "A:3-5:made-up")]
-    found = agreement(marked, ["made-up", "grammar", "gap"], resamples=0)
+    found = agreement(marked, ["made-up", "grammar", "gap"], how=NONE)
     assert found["F1, any category"].value == pytest.approx(4 / 7)
     assert found["F1, same category"].value == pytest.approx(4 / 7)
     # Words: (1,0) (1,1) (0,0) (0,0). D_o = 2/8; D_e = 2 * 3 * 5 / (8 * 7); alpha = 1 - (2/8) / (30/56).
@@ -40,7 +42,7 @@ def test_f1_and_alpha_by_hand():
 
 def test_another_category_agrees_on_place_alone():
     marked = [text_of("x", "A:0-5:made-up"), text_of("y", "A:0-5:grammar")]
-    found = agreement(marked, ["made-up", "grammar", "gap"], resamples=0)
+    found = agreement(marked, ["made-up", "grammar", "gap"], how=NONE)
     assert found["F1, any category"].value == 1
     assert found["F1, same category"].value == 0
     assert found["alpha, marked words"].value == 1
@@ -51,10 +53,10 @@ def test_three_judges_and_two_summaries_are_summed_over_pairs():
     # Pairs of the first: 4 + 0 + 0 of (2+2) + (2+0) + (2+0); of the second: nothing marked by anybody.
     first = [text_of("x", "A:0-2:made-up"), text_of("y", "A:0-2:made-up"), text_of("z", "none")]
     second = [text_of(judge, "none", item="i2") for judge in "xyz"]
-    found = agreement(first + second, ["made-up"], resamples=0)
+    found = agreement(first + second, ["made-up"], how=NONE)
     assert found["F1, any category"].value == pytest.approx(4 / 8)
-    assert agreement(second, ["made-up"], resamples=0)["F1, any category"].reason == "nothing is marked"
-    assert agreement(first[:1], ["made-up"], resamples=0)["alpha, categories"].reason == "no summary has two judges"
+    assert agreement(second, ["made-up"], how=NONE)["F1, any category"].reason == "nothing is marked"
+    assert agreement(first[:1], ["made-up"], how=NONE)["alpha, categories"].reason == "no summary has two judges"
 
 
 def test_errors_are_claimed_in_order():
@@ -68,7 +70,7 @@ def test_errors_are_claimed_in_order():
     ]
     for voted in (0.0, 0.2):
         by_kind = {
-            row.category: row for row in errors(marked, KINDS, [PAIR], voted={PAIR: voted}, resamples=1).differences
+            row.category: row for row in errors(marked, KINDS, [PAIR], voted={PAIR: voted}, how=NONE).differences
         }
         assert by_kind[ALL].p_holm == max(by_kind[ALL].difference.p, voted)
         assert by_kind["made-up"].p_holm == max(len(KINDS) * by_kind["made-up"].difference.p, by_kind[ALL].p_holm)
@@ -84,7 +86,7 @@ def test_rates_and_differences_by_hand():
         )
         for (system, text), marks in zip(texts.items(), by_system, strict=True)
     ]
-    found = errors(marked, KINDS, [PAIR], voted={PAIR: 0.0}, resamples=0)
+    found = errors(marked, KINDS, [PAIR], voted={PAIR: 0.0}, how=NONE)
     rates = {(row.system, row.category): (row.rate.value, row.share.value) for row in found.rates}
     assert rates["a", ALL] == (25, 0.5)
     assert rates["a", "made-up"] == (12.5, 0.5)

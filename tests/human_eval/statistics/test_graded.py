@@ -22,6 +22,7 @@ from human_eval.statistics.random_judges import random_judges
 from human_eval.statistics.ranking import ranked
 from human_eval.statistics.scores import both_bad, system_scores
 from human_eval.statistics.unblind import unblind
+from human_eval.statistics.uncertainty import Uncertainty
 from human_eval.statistics.votes import Score
 from human_eval.study import StudyError
 from rlsum.evaluation.statistics import LEVEL
@@ -176,7 +177,7 @@ def test_scheffes_effects_are_least_squares():
 def test_scores_count_every_item_once():
     values = {"x": (1, 1, 4), "y": (5,)}
     scores = [Score("c", "a", item, f"j{n}", value) for item, row in values.items() for n, value in enumerate(row)]
-    (found,) = system_scores(scores, "ab", resamples=100)
+    (found,) = system_scores(scores, "ab", how=Uncertainty(resamples=100))
     assert (found.system, found.mean, found.items, found.answers) == ("a", 3.5, 2, 4)
 
 
@@ -184,7 +185,7 @@ def test_both_bad_is_no_difference_and_counted():
     rows = votes_of([[0, 1], [0, 0], [1, 1], [0, 1]])
     bad = tuple(replace(row, bad=row.preference == 0) for row in rows)
     votes = replace(study_of(bad), kinds={"overall": KINDS["pair-bad"]})
-    (found,) = both_bad(votes, resamples=500)
+    (found,) = both_bad(votes, how=Uncertainty(resamples=500))
     assert (found.share, found.items, found.answers) == (0.5, 4, 8)
     assert 0 <= found.low < 0.5 < found.high <= 1
     assert both_bad(study_of(rows)) == ()

@@ -14,6 +14,7 @@ from human_eval.statistics.metrics import (
     read_scores,
     scored_items,
 )
+from human_eval.statistics.uncertainty import Uncertainty
 from rlsum.errors import RecordError
 from rlsum.records import Output, write_outputs
 
@@ -42,7 +43,7 @@ def test_a_perfect_metric_and_its_opposite():
 def test_metrics_length_and_a_judge():
     votes = votes_of([[1, 1, 1], [-1, -1, 1], [1, 1, 0]], longer=1)
     scores = {"m": {system: {f"item{n:03d}": value for n in range(3)} for system, value in (("a", 0.1), ("b", 0.4))}}
-    found = metric_agreements(votes, scores, resamples=100)
+    found = metric_agreements(votes, scores, how=Uncertainty(resamples=100))
     assert list(found) == ["m", LENGTH, JUDGE]
     assert found["m"].share == pytest.approx(2 / 3)  # b is always better by it; people prefer a once
     assert found[LENGTH].share == pytest.approx(2 / 3)
@@ -53,12 +54,12 @@ def test_metrics_length_and_a_judge():
 @pytest.mark.parametrize("judges", [2, 3, 5])
 def test_judges_who_toss_coins_predict_the_others_by_chance(judges):
     votes = votes_of(np.random.default_rng(0).choice([-1, 1], (4_000, judges)))
-    assert metric_agreements(votes, None, resamples=10)[JUDGE].share == pytest.approx(0.5, abs=0.02)
+    assert metric_agreements(votes, None, how=Uncertainty(resamples=10))[JUDGE].share == pytest.approx(0.5, abs=0.02)
 
 
 def test_a_judge_alone_has_no_others():
     votes = votes_of([[1.0, NAN], [NAN, -1.0]])
-    assert np.isnan(metric_agreements(votes, None, resamples=10)[JUDGE].share)
+    assert np.isnan(metric_agreements(votes, None, how=Uncertainty(resamples=10))[JUDGE].share)
     assert length_lead(votes).items == 0
 
 
@@ -68,7 +69,7 @@ def test_the_lead_of_length_by_hand():
         *votes_of([[1, 1, 1]], item="y", longer=-1),  # length is wrong three times
         *votes_of([[1, 0, 1]], item="z", longer=1),  # length is right; the judges are right, half right, right
     ]
-    assert length_lead(rows, resamples=100).lead == pytest.approx((1 / 3 - 1 + 0.5 / 3) / 3)
+    assert length_lead(rows, how=Uncertainty(resamples=100)).lead == pytest.approx((1 / 3 - 1 + 0.5 / 3) / 3)
 
 
 @pytest.mark.parametrize(("items", "judges"), [(30, 3), (60, 5)])
@@ -79,7 +80,7 @@ def test_of_noise_length_is_said_to_lead_at_its_level(items, judges):
         longer = dict(zip(range(items), generator.choice([-1, 1], items).tolist(), strict=True))
         rows = votes_of(generator.choice([-1, 1], (items, judges)))
         rows = [replace(row, longer=longer[row.position]) for row in rows]
-        lead = length_lead(rows, resamples=199)
+        lead = length_lead(rows, how=Uncertainty(resamples=199))
         said += lead.p <= 0.05 and lead.lead > 0
     assert said <= 11  # of 100 at 5%: exceeded with a probability of .4%
 

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from human_eval.statistics.preference import bounded, item_means, preference
+from human_eval.statistics.uncertainty import Uncertainty
 
 NAN = float("nan")
+FEW = Uncertainty(resamples=500)
 matrices = st.lists(
     st.lists(st.sampled_from([-1.0, 0.0, 1.0, NAN]), min_size=3, max_size=3), min_size=1, max_size=8
 ).map(np.array)
@@ -56,7 +58,7 @@ def test_an_item_with_several_comparisons_is_one_unit():
 @settings(max_examples=60, deadline=None)
 @given(matrices)
 def test_swapping_the_systems_turns_the_sign(votes):
-    found, turned = preference(votes, resamples=500), preference(-votes, resamples=500)
+    found, turned = preference(votes, how=FEW), preference(-votes, how=FEW)
     assert turned.share == pytest.approx(1 - found.share, nan_ok=True)
     assert turned.p == pytest.approx(found.p, nan_ok=True)
     assert (turned.first, turned.second) == (found.second, found.first)
@@ -70,8 +72,8 @@ def test_the_order_of_judges_and_of_named_items_changes_nothing(votes, random):
     order = list(range(len(votes)))
     random.shuffle(order)
     names = [f"i{number}" for number in range(len(votes))]
-    found = preference(votes, items=names, resamples=200)
-    again = preference(votes[order][:, ::-1], items=[names[place] for place in order], resamples=200)
+    found = preference(votes, items=names, how=FEW)
+    again = preference(votes[order][:, ::-1], items=[names[place] for place in order], how=FEW)
     assert np.allclose(
         [again.share, again.low, again.high, again.p], [found.share, found.low, found.high, found.p], equal_nan=True
     )
@@ -94,7 +96,8 @@ def test_nothing_to_go_by():
 @settings(max_examples=60, deadline=None)
 @given(matrices, st.sampled_from([0.9, 0.95, 0.99]))
 def test_an_interval_contains_one_half_if_and_only_if_the_test_does_not_reject(votes, level):
-    found = preference(votes, level=level, resamples=150)  # all flips of up to seven items, random ones of eight
+    how = Uncertainty(level=level, resamples=150)  # all flips of up to seven items, random ones of eight
+    found = preference(votes, how=how)
     if not np.isnan(found.low):
         assert (found.p <= 1 - level + 1e-12) == (found.low >= 0.5 or found.high <= 0.5)
 
@@ -103,7 +106,7 @@ def test_an_interval_contains_one_half_if_and_only_if_the_test_does_not_reject(v
 def test_of_single_votes_the_interval_is_that_of_clopper_and_pearson(second, n):
     votes = np.repeat([1.0, -1.0], (second, n - second))
     exact = binomtest(second, n).proportion_ci(0.95, method="exact")
-    low, high = ((1 + end) / 2 for end in bounded(votes, resamples=40_000))
+    low, high = ((1 + end) / 2 for end in bounded(votes, how=Uncertainty(resamples=40_000)))
     assert (low, high) == pytest.approx((exact.low, exact.high), abs=0.01)
 
 
@@ -113,7 +116,7 @@ def test_a_vote_for_a_system_moves_both_ends_towards_it(votes, random):
     """Of 24 votes, none had 0 to 34.5% and one had 0 to 16.7%."""
     place = random.randrange(len(votes))
     more = [1.0 if number == place else vote for number, vote in enumerate(votes)]
-    before, after = (bounded(np.array(given), resamples=500) for given in (votes, more))
+    before, after = (bounded(np.array(given), how=FEW) for given in (votes, more))
     assert after[0] >= before[0] - 1e-12
     assert after[1] >= before[1] - 1e-12
 
@@ -144,6 +147,6 @@ def test_the_interval_keeps_its_level(items, share):
 
     votes = draw_votes(Assumptions(share, 0.1, 0.3), items, 3, 300, np.random.default_rng(1))
     truth = votes[..., 2].mean() - votes[..., 0].mean()
-    intervals = [bounded(row, resamples=500) for row in (votes[..., 2] - votes[..., 0]) / 3]
+    intervals = [bounded(row, how=FEW) for row in (votes[..., 2] - votes[..., 0]) / 3]
     held = np.mean([low <= truth / 3 <= high for low, high in intervals])
     assert held > 0.95 - 3.3 * np.sqrt(0.95 * 0.05 / 300)
