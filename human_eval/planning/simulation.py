@@ -13,6 +13,7 @@ from human_eval.statistics.analysis import MOST
 from human_eval.statistics.random_judges import Layout
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation.rows import Ints
+from rlsum.evaluation.statistics import holm
 
 BLOCK = 500  # studies simulated at once
 CELLS = 25_000_000  # votes simulated at once
@@ -56,7 +57,7 @@ def claimed(votes: Floats, assigned: Ints, *, alike: bool, alpha: float, generat
     ``assigned`` as in `draw_judged`.
     """
     layout, means = layout_of(assigned), votes.mean(3)
-    leaning = holm_of_many(_flipped(means, generator)) <= alpha + 1e-12
+    leaning = holm(_flipped(means, generator)) <= alpha + 1e-12
     lead, without = means.mean(2), _without_each(votes, assigned)
     shrunk = leaning[..., None] & (without * np.sign(lead)[..., None] <= MOST * np.abs(lead)[..., None] + 2e-9)
     decided = np.zeros_like(leaning)
@@ -64,24 +65,17 @@ def claimed(votes: Floats, assigned: Ints, *, alike: bool, alpha: float, generat
         studies, others = np.flatnonzero(shrunk[..., judge].any(0)), assigned != judge
         kept = others.any(1)
         rest = (votes[:, studies] * others).sum(3)[..., kept] / others.sum(1)[kept]
-        decided[:, studies] |= shrunk[:, studies, judge] & (holm_of_many(_flipped(rest, generator)) > alpha + 1e-12)
+        decided[:, studies] |= shrunk[:, studies, judge] & (holm(_flipped(rest, generator)) > alpha + 1e-12)
     leaning &= ~decided
     if not alike:
         return Claims(leaning, leaning)
     p = np.stack([layout.p_values(rows.reshape(len(rows), -1)) for rows in votes])
-    return Claims(leaning, leaning & (holm_of_many(p) <= alpha + 1e-12))
+    return Claims(leaning, leaning & (holm(p) <= alpha + 1e-12))
 
 
 def _flipped(means: Floats, generator: Generator) -> Floats:
     """P of the sign-flip test (comparisons, draws) on the means of items (comparisons, draws, items)."""
     return sign_flip_p(means.reshape(-1, means.shape[2]), FLIPS, generator).reshape(means.shape[:2])
-
-
-def holm_of_many(p: Floats) -> Floats:
-    """`holm` over the first axis."""
-    order, factors = np.argsort(p, axis=0), np.arange(len(p), 0, -1)[:, None]
-    adjusted = np.maximum.accumulate(np.take_along_axis(p, order, 0) * factors)
-    return np.take_along_axis(adjusted, np.argsort(order, axis=0), 0)
 
 
 def _without_each(votes: Floats, assigned: Ints) -> Floats:

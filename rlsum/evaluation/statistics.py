@@ -120,13 +120,12 @@ def sign_flips(
 
 
 def holm(p_values: Sequence[float] | Floats) -> Floats:
-    """P-values (m,) of m tests, adjusted by Holm's step-down method (Holm 1979). A NaN stays NaN and is no test."""
+    """P-values (m, ...) of m tests, adjusted by Holm's step-down method (Holm 1979). A NaN stays NaN and is no test."""
     p = np.asarray(p_values, dtype=np.float64)
-    adjusted = np.full(p.shape, np.nan)
-    order = [index for index in np.argsort(p, kind="stable") if not np.isnan(p[index])]
-    factors = np.arange(len(order), 0, -1)
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * factors))
-    return adjusted
+    order = np.argsort(p, axis=0)  # NaN last
+    factors = (~np.isnan(p)).sum(0) - np.arange(len(p)).reshape(-1, *[1] * (p.ndim - 1))
+    adjusted = np.minimum(1.0, np.maximum.accumulate(np.take_along_axis(p, order, 0) * factors))
+    return np.asarray(np.take_along_axis(adjusted, np.argsort(order, axis=0), 0))
 
 
 def with_holm(tests: Iterable[T]) -> list[T]:

@@ -23,13 +23,13 @@ from numpy.random import Generator
 
 from calibration.preference import print_table
 from human_eval.answers import KINDS
-from human_eval.planning.simulation import FLIPS, claimed, holm_of_many, layout_of, sign_flip_p
+from human_eval.planning.simulation import FLIPS, claimed, layout_of, sign_flip_p
 from human_eval.report.findings import CLEAR
 from human_eval.statistics.ranking import ranked
 from human_eval.statistics.votes import Floats, Vote
 from human_eval.study import ERRORS
 from rlsum.evaluation.rows import Ints
-from rlsum.evaluation.statistics import LEVEL
+from rlsum.evaluation.statistics import LEVEL, holm
 
 ALPHA, EACH, BLOCK = 0.05, 3, 50  # level, judges of an item, studies with the same judges of each item
 BESIDE = "pair, and errors"
@@ -98,7 +98,7 @@ def claims(kind: str, assigned: Ints, judges: int, crowd: str, generator: Genera
     if errors is not None and not layout.refused:
         p = np.stack([layout.p_values(rates.reshape(BLOCK, -1)) for rates in (errors.sum(0), *errors)])
         more = found.preferred[-1] & (p[0] <= ALPHA)
-        kinds = more & (holm_of_many(p[1:]) <= ALPHA).any(0)
+        kinds = more & (holm(p[1:]) <= ALPHA).any(0)
     strong = np.zeros(BLOCK, dtype=bool)
     for study in np.flatnonzero(preferred) if SYSTEMS[kind] > 2 else ():
         strong[study] = strengths(kind, votes[:, study], found.preferred[:, study], assigned)
@@ -178,7 +178,7 @@ def warned(votes: Floats, assigned: Ints, generator: Generator) -> np.ndarray:
     p = np.concatenate(
         [[sign_flip_p(rows, FLIPS, generator) for rows in by_criterion(given, criteria)] for given in means]
     )
-    told = holm_of_many(p) <= CLEAR
+    told = holm(p) <= CLEAR
     told[-criteria:] &= by_criterion(leads, criteria).mean(2) > 0
     return np.asarray(told.any(0))
 

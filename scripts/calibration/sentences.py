@@ -24,10 +24,11 @@ from scipy.stats import t
 
 from calibration.claims import ALPHA, BLOCK, CRITERIA, CROWDS, ahead, assigned_to, drawn, percents
 from calibration.preference import print_table
-from human_eval.planning.simulation import FLIPS, claimed, holm_of_many, layout_of, sign_flip_p
+from human_eval.planning.simulation import FLIPS, claimed, layout_of, sign_flip_p
 from human_eval.report.findings import CLEAR
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation.rows import Ints
+from rlsum.evaluation.statistics import holm
 
 Simulated = Callable[[Ints, int, str, str, Generator], np.ndarray]
 METRICS = 5
@@ -64,7 +65,7 @@ def length(assigned: Ints, judges: int, crowd: str, _: str, generator: Generator
     lefts = generator.choice((-1, 1), votes.shape)
     leads = ahead(votes, longer)
     p = [sign_flip_p(of, FLIPS, generator) for of in (*(votes * lefts).mean(3), *(votes * longer).mean(3), *leads)]
-    told = (holm_of_many(np.stack(p)) <= CLEAR)[-CRITERIA:] & (leads.mean(2) > 0)
+    told = (holm(np.stack(p)) <= CLEAR)[-CRITERIA:] & (leads.mean(2) > 0)
     return np.array([told.any(0).sum()])
 
 
@@ -113,7 +114,7 @@ def metrics(assigned: Ints, judges: int, crowd: str, shape: str, generator: Gene
         x, y = (values - values.mean(-1, keepdims=True) for values in (gaps, means))
         r = (x * y).sum(-1) / np.sqrt((x**2).sum(-1) * (y**2).sum(-1))
         p = 2 * t.sf(abs(r) * np.sqrt((len(assigned) - 2) / (1 - r**2)), len(assigned) - 2)
-    named = (holm_of_many(np.where(np.isnan(p), 1, p)) <= CLEAR).any(0)
+    named = (holm(np.where(np.isnan(p), 1, p)) <= CLEAR).any(0)
     cell = sign_flip_p(np.sign(means) * np.sign(gaps[0]), FLIPS, generator) <= ALPHA
     return np.array([named.sum(), cell.sum()])
 

@@ -148,6 +148,8 @@ def test_holm_by_hand():
     assert holm([0.04, 0.01, np.nan, 0.02]) == pytest.approx([0.04, 0.03, np.nan, 0.04], nan_ok=True)
     assert holm([0.6, 0.6]) == pytest.approx([1, 1])
     assert len(holm([])) == 0
+    studies = np.array([[0.04, np.nan, 0.6], [0.01, 0.02, 0.6], [0.02, np.nan, np.nan]])  # one in each column
+    assert np.array_equal(holm(studies).T, [holm(study) for study in studies.T], equal_nan=True)
 
 
 @given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=20))
