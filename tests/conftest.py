@@ -77,7 +77,8 @@ def rlsum(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
     def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["rlsum", *map(str, arguments)])
-        monkeypatch.setenv("COLUMNS", "110")
+        monkeypatch.setenv("COLUMNS", "500")  # so wide that no line is folded, however long the path of a file is
+        monkeypatch.setenv("LINES", "50")  # both, or a dumb terminal has 80 columns
         with pytest.raises(SystemExit) as ended:
             main()
         return int(ended.value.code or 0), *capsys.readouterr()

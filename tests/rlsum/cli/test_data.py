@@ -44,8 +44,9 @@ def run(*arguments):
 
 def shown(result, name):
     """The cells of the table row that begins with ``name``."""
-    line = next(line.strip() for line in result.output.splitlines() if line.strip().startswith(name))
-    return re.split("  +", line)
+    row = re.search(rf"^ *{re.escape(name)}.*?  .*$", result.output, re.MULTILINE)
+    assert row, result.output
+    return re.split("  +", row[0].strip())
 
 
 def configured(path):

@@ -21,12 +21,15 @@ def answers(tmp_path):
 
 def run(*arguments):
     words = ["data", "judgments", *map(str, arguments)]
-    return CliRunner().invoke(app, words, catch_exceptions=False, env={"COLUMNS": "180"}).output
+    wide = {"COLUMNS": "500", "LINES": "50"}  # both, or a dumb terminal has 80 columns
+    return CliRunner().invoke(app, words, catch_exceptions=False, env=wide).output
 
 
 def cells(output, name):
-    line = next(line.strip() for line in output.splitlines() if line.strip().startswith(name))
-    return re.split(r"\s{2,}", line)
+    """The cells of the table row that begins with ``name``; sentences may begin with the same word."""
+    row = re.search(rf"^ *{re.escape(name)}.*?  .*$", output, re.MULTILINE)
+    assert row, output
+    return re.split("  +", row[0].strip())
 
 
 def test_public_data_becomes_records_and_what_is_in_it_is_told(answers, tmp_path):
