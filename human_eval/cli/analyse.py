@@ -21,7 +21,8 @@ from rlsum.files import check_folder
 from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
-    from human_eval.statistics.analysis import Analysis, AnalysisSettings
+    from human_eval.statistics.analysis import Analysis
+    from human_eval.statistics.settings import AnalysisSettings
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,9 @@ def import_judgments(
     rlsum human-eval import-judgments squality:squality/ -o verdict --primary overall
     """
     from human_eval.report.card import FILES
-    from human_eval.statistics.analysis import AnalysisSettings, analyse
+    from human_eval.statistics.analysis import analyse
     from human_eval.statistics.imported import votes_of
+    from human_eval.statistics.settings import AnalysisSettings
     from rlsum.judgments.registry import load
 
     check_folder("out", out, FILES, overwrite)
@@ -124,7 +126,7 @@ def _write(analysis: Analysis, out: Path) -> None:
 def _settings(how: Analysing, rules: ExclusionRules, given: Sequence[str]) -> AnalysisSettings:
     """Settings from the plan, or from the options ``given``; both together are refused as ambiguous."""
     from human_eval.planning.plan import settings_of
-    from human_eval.statistics.analysis import AnalysisSettings
+    from human_eval.statistics.settings import AnalysisSettings
 
     if how.plan is not None:
         if given:

@@ -105,7 +105,7 @@ def plan(
     from human_eval.planning.preregistration import preregistration
     from human_eval.planning.scenarios import read_scenarios
     from human_eval.report.pictures import power_picture
-    from human_eval.statistics.analysis import About
+    from human_eval.statistics.settings import About
 
     check_folder("out", out, FILES, overwrite)
     names = [name.strip() for name in how.criteria.split(",") if name.strip()]

@@ -18,7 +18,7 @@ from rlsum.cli.options import expanded
 from rlsum.errors import UserError
 
 if TYPE_CHECKING:
-    from human_eval.statistics.analysis import AnalysisSettings
+    from human_eval.statistics.settings import AnalysisSettings
     from human_eval.web.server import Links
 
 

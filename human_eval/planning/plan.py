@@ -18,9 +18,9 @@ from human_eval.planning.ranges import check_ranges
 from human_eval.planning.recruitment import Effort, Recruitment, recruitment
 from human_eval.planning.scenarios import Scenario
 from human_eval.planning.simulation import Assumptions, blocks, claimed, dealt, draw_judged, layout_of
-from human_eval.statistics.analysis import ALPHA, LIKE_THESE, THESE, About, AnalysisSettings, Planned
 from human_eval.statistics.exclusion import ExclusionRules
 from human_eval.statistics.random_judges import to_claim
+from human_eval.statistics.settings import ALPHA, LIKE_THESE, THESE, About, AnalysisSettings, Planned
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import Ints
 from rlsum.readers import json_object

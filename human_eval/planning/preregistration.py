@@ -12,7 +12,7 @@ from human_eval.planning.graded import points_of
 from human_eval.planning.plan import PlannedDesign, ScenarioPower, StudyPlan
 from human_eval.planning.recruitment import in_words
 from human_eval.planning.scenarios import COLUMNS
-from human_eval.statistics.analysis import LIKE_THESE, THESE, About
+from human_eval.statistics.settings import LIKE_THESE, THESE, About
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.table import Table, text_table
 

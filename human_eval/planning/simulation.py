@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from human_eval.statistics.analysis import MOST
+from human_eval.statistics.outcomes import MOST
 from human_eval.statistics.random_judges import Layout
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation.rows import Ints

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from human_eval.answers import KINDS, PAIR
 from human_eval.formatting import counted, spread
-from human_eval.statistics.analysis import THESE, Analysis, Planned
+from human_eval.statistics.analysis import Analysis
+from human_eval.statistics.settings import THESE, Planned
 from human_eval.statistics.votes import Votes
 from human_eval.study import Pair
 from rlsum.pages.table import Cell, Table, text_table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from human_eval.statistics.analysis import Outcome, Verdict
+from human_eval.statistics.outcomes import Outcome, Verdict
 
 
 def amount(share: float, points: float) -> str:

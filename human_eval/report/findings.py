@@ -9,8 +9,9 @@ from itertools import pairwise
 from human_eval.formatting import counted
 from human_eval.report.amounts import amount, interval, of_system
 from human_eval.report.errors import error_findings
-from human_eval.statistics.analysis import Analysis, Outcome, detected
+from human_eval.statistics.analysis import Analysis
 from human_eval.statistics.control_variate import ControlVariate
+from human_eval.statistics.outcomes import Outcome, detected
 from human_eval.statistics.preference import Preference
 from rlsum.evaluation.statistics import holm
 from rlsum.pages.table import joined, p_words

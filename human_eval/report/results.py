@@ -11,7 +11,8 @@ from typing import Any
 from human_eval.report.adherence import adherence
 from human_eval.report.findings import findings, headline
 from human_eval.report.warnings import warnings
-from human_eval.statistics.analysis import Analysis, Outcome
+from human_eval.statistics.analysis import Analysis
+from human_eval.statistics.outcomes import Outcome
 from human_eval.study import Pair
 from rlsum.records import finite
 

@@ -11,8 +11,9 @@ from human_eval.report.adherence import plan_table
 from human_eval.report.amounts import number, share_of_the_second
 from human_eval.report.errors import error_tables
 from human_eval.statistics.agreement import AGREEMENTS
-from human_eval.statistics.analysis import Analysis, Verdict
+from human_eval.statistics.analysis import Analysis
 from human_eval.statistics.control_variate import ControlVariate
+from human_eval.statistics.outcomes import Verdict
 from human_eval.statistics.preference import Preference
 from human_eval.statistics.ranking import SystemRanking
 from rlsum.evaluation.agreement import Agreement

@@ -10,10 +10,12 @@ from human_eval.formatting import counted
 from human_eval.report.adherence import deviations
 from human_eval.report.amounts import amount
 from human_eval.report.findings import CLEAR, between, otherwise, percent
-from human_eval.statistics.analysis import THESE, Analysis, Outcome
+from human_eval.statistics.analysis import Analysis
 from human_eval.statistics.audit import copies, on_the_left, own_shares
 from human_eval.statistics.metrics import Lead
+from human_eval.statistics.outcomes import Outcome
 from human_eval.statistics.preference import Preference, least_p
+from human_eval.statistics.settings import THESE
 from rlsum.evaluation.statistics import holm
 from rlsum.pages.table import p_words
 

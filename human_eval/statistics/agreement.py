@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from human_eval.statistics.uncertainty import USUAL, Uncertainty
+from human_eval.statistics.settings import USUAL, Uncertainty
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation.agreement import Agreement, krippendorff_alpha, pairable, with_interval
 from rlsum.evaluation.coefficients.statistic import Engine

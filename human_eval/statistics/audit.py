@@ -11,7 +11,7 @@ import numpy as np
 
 from human_eval.statistics.exclusion import median_seconds
 from human_eval.statistics.preference import Preference, item_means, preference
-from human_eval.statistics.uncertainty import USUAL, Uncertainty
+from human_eval.statistics.settings import USUAL, Uncertainty
 from human_eval.statistics.votes import Floats, Vote, Votes, matrix
 from human_eval.study import Pair
 

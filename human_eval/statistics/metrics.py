@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from human_eval.statistics.preference import Preference, bounded, item_means, preference
-from human_eval.statistics.uncertainty import USUAL, Uncertainty
+from human_eval.statistics.settings import USUAL, Uncertainty
 from human_eval.statistics.votes import Floats, Vote, VoteMatrix, matrix
 from human_eval.study import Pair
 from rlsum.errors import RecordError

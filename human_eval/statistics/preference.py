@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
-from human_eval.statistics.uncertainty import USUAL, Uncertainty
+from human_eval.statistics.settings import USUAL, Uncertainty
 from human_eval.statistics.votes import Floats
 from rlsum.evaluation import statistics
 from rlsum.evaluation.rows import Ids, numbered

@@ -24,7 +24,7 @@ from human_eval.web.serving import Serving
 from rlsum.pages.templates import environment
 
 if TYPE_CHECKING:  # imports scipy, which would delay the start of the server
-    from human_eval.statistics.analysis import AnalysisSettings
+    from human_eval.statistics.settings import AnalysisSettings
 
 BODY_LIMIT = 64 * 1024  # bytes of a form
 FIELD_LIMIT = 1_000

@@ -4,9 +4,9 @@ from calibration.preference import draw_votes, rejections
 from votes import study_of, votes_of
 
 from human_eval.planning.simulation import Assumptions, claimed, sign_flip_p
-from human_eval.statistics.analysis import THESE, AnalysisSettings, Planned, analyse
+from human_eval.statistics.analysis import analyse
 from human_eval.statistics.preference import preference
-from human_eval.statistics.uncertainty import Uncertainty
+from human_eval.statistics.settings import THESE, AnalysisSettings, Planned, Uncertainty
 
 
 def matrix_of(counts):

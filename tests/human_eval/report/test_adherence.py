@@ -7,7 +7,8 @@ from votes import study_of, votes_of
 from human_eval.report.adherence import adherence
 from human_eval.report.findings import material
 from human_eval.report.warnings import warnings
-from human_eval.statistics.analysis import LIKE_THESE, THESE, AnalysisSettings, Planned, analyse
+from human_eval.statistics.analysis import analyse
+from human_eval.statistics.settings import LIKE_THESE, THESE, AnalysisSettings, Planned
 
 PLANNED = Planned(items=12, judges=3, pairs=1, people=3, about=THESE)
 

@@ -11,7 +11,8 @@ from votes import study_of, votes_of
 from human_eval.report import pictures
 from human_eval.report.card import FILES, card, write_card
 from human_eval.report.tables import agreement_cell
-from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.analysis import analyse
+from human_eval.statistics.settings import AnalysisSettings
 from human_eval.statistics.votes import CheckResult
 from rlsum.evaluation.agreement import Agreement
 from rlsum.pages.pictures import fonts

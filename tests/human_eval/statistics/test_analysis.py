@@ -10,7 +10,8 @@ from human_eval.planning.simulation import Assumptions
 from human_eval.report.findings import findings, headline, verdict
 from human_eval.report.tables import verdict_table
 from human_eval.report.warnings import warnings
-from human_eval.statistics.analysis import THESE, AnalysisSettings, Planned, analyse
+from human_eval.statistics.analysis import analyse
+from human_eval.statistics.settings import THESE, AnalysisSettings, Planned
 from human_eval.statistics.votes import CheckResult
 from rlsum.errors import UserError
 from rlsum.evaluation.statistics import holm

@@ -12,10 +12,10 @@ from human_eval.marks import Category, parsed
 from human_eval.report.card import card
 from human_eval.report.errors import error_rows
 from human_eval.report.findings import findings
-from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.analysis import analyse
 from human_eval.statistics.errors import ALL, agreement, errors, estimate
+from human_eval.statistics.settings import AnalysisSettings, Uncertainty
 from human_eval.statistics.unblind import fewer_errors, unblind
-from human_eval.statistics.uncertainty import Uncertainty
 from human_eval.statistics.votes import MarkedText
 from human_eval.study import TaskKey
 from rlsum.pages.markdown import to_markdown

@@ -16,13 +16,13 @@ from human_eval.design.build import StudyDesign, build
 from human_eval.design.outputs import align
 from human_eval.report.findings import findings
 from human_eval.report.tables import all_tables, scores_table
-from human_eval.statistics.analysis import THESE, AnalysisSettings, Planned, analyse
+from human_eval.statistics.analysis import analyse
 from human_eval.statistics.preference import preference
 from human_eval.statistics.random_judges import random_judges
 from human_eval.statistics.ranking import ranked
 from human_eval.statistics.scores import both_bad, system_scores
+from human_eval.statistics.settings import THESE, AnalysisSettings, Planned, Uncertainty
 from human_eval.statistics.unblind import unblind
-from human_eval.statistics.uncertainty import Uncertainty
 from human_eval.statistics.votes import Score
 from human_eval.study import StudyError
 from rlsum.evaluation.statistics import LEVEL

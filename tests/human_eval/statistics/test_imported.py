@@ -2,8 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.analysis import analyse
 from human_eval.statistics.imported import votes_of
+from human_eval.statistics.settings import AnalysisSettings
 from rlsum.errors import UserError
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment

@@ -14,7 +14,7 @@ from human_eval.statistics.metrics import (
     read_scores,
     scored_items,
 )
-from human_eval.statistics.uncertainty import Uncertainty
+from human_eval.statistics.settings import Uncertainty
 from rlsum.errors import RecordError
 from rlsum.records import Output, write_outputs
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from human_eval.statistics.preference import bounded, item_means, preference
-from human_eval.statistics.uncertainty import Uncertainty
+from human_eval.statistics.settings import Uncertainty
 
 NAN = float("nan")
 FEW = Uncertainty(resamples=500)

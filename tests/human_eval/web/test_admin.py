@@ -12,7 +12,8 @@ from human_eval.collection.responses import read_responses, response_of
 from human_eval.criteria import MARKING
 from human_eval.report.findings import findings
 from human_eval.report.warnings import warnings
-from human_eval.statistics.analysis import THESE, AnalysisSettings, Planned, analyse
+from human_eval.statistics.analysis import analyse
+from human_eval.statistics.settings import THESE, AnalysisSettings, Planned
 from human_eval.statistics.unblind import unblind
 from human_eval.web.admin import duration, number
 

@@ -12,7 +12,8 @@ from human_eval.criteria import StudyWording
 from human_eval.design.build import StudyDesign, build
 from human_eval.design.outputs import align
 from human_eval.files import read_key, read_study, write_key, write_study
-from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.analysis import analyse
+from human_eval.statistics.settings import AnalysisSettings
 from human_eval.statistics.unblind import unblind
 from human_eval.study import AboutJudge, Enrolment
 from rlsum.records import Output

@@ -5,7 +5,8 @@ from graded import built, seen_keys
 from judges import Judge, collected, stopping
 
 from human_eval.files import write_key, write_study
-from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.analysis import analyse
+from human_eval.statistics.settings import AnalysisSettings
 from human_eval.statistics.unblind import unblind
 
 SMALL = (

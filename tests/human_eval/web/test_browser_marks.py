@@ -8,8 +8,9 @@ from served import make_key, make_study
 from human_eval.collection.database import read_database
 from human_eval.criteria import MARKING
 from human_eval.files import write_study
-from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.analysis import analyse
 from human_eval.statistics.errors import ALL
+from human_eval.statistics.settings import AnalysisSettings
 from human_eval.statistics.unblind import unblind
 
 WRONG = "The \U0001f600 storm took three roofs."  # a code point that JavaScript counts as two characters

@@ -10,7 +10,8 @@ from served import TRAINING, make_key, make_study
 from human_eval.collection.practice import practice_file
 from human_eval.files import write_key, write_study
 from human_eval.report.findings import material
-from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.analysis import analyse
+from human_eval.statistics.settings import AnalysisSettings
 from human_eval.statistics.unblind import read_votes
 
 RIGHT = (["none", "left"], ["none", "none"])

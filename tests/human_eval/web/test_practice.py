@@ -21,7 +21,8 @@ from human_eval.files import write_key, write_study
 from human_eval.interface import read_interface
 from human_eval.report.findings import material
 from human_eval.report.warnings import warnings
-from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.analysis import analyse
+from human_eval.statistics.settings import AnalysisSettings
 from human_eval.statistics.unblind import read_votes
 from human_eval.study import PracticeTask, Training
 

@@ -5,7 +5,8 @@ from votes import study_of, votes_of
 
 from human_eval.report.findings import material
 from human_eval.report.tables import all_tables
-from human_eval.statistics.analysis import AnalysisSettings, analyse
+from human_eval.statistics.analysis import analyse
+from human_eval.statistics.settings import AnalysisSettings
 
 
 def test_the_level_of_an_analysis_is_that_of_its_intervals_and_of_what_the_card_says():
