@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 from rich.console import Console
 
-from human_eval.answers import PAIR
 from human_eval.formatting import counted, percentage
+from human_eval.planning.design import PlannedDesign
 from human_eval.planning.recruitment import Effort
 from human_eval.statistics.exclusion import ExclusionRules
 from rlsum.cli.options import Overwrite, expanded
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from human_eval.planning.plan import StudyPlan
     from human_eval.planning.simulation import Assumptions
 
+CRITERIA = "non-redundancy,coherence,focus,overall"
 FILES = ("plan.json", "preregistration.md", "power.png")
 
 
 @dataclass(frozen=True)
-class Planning:
-    """What a study is to detect, and what is assumed of votes and people."""
+class Assumed:
+    """What is to be detected, and what is assumed of votes."""
 
     preference: float = 0.6
     """preference to detect: .6 means 60 to 40 among votes for one of the two systems"""
@@ -43,32 +45,6 @@ class Planning:
     assumptions: Path | None = Field(default=None, title="TABLE.csv")
     """one row a scenario; columns scenario, preference, ties, correlation, spread, judges. The study is planned for the
     first row. Options or the pilot give empty cells"""
-    judges: int = 3
-    """judges per item"""
-    booklet: int = 20
-    """most pairs for one judge, as in `build`"""
-    about: str = "judges like these"
-    """whom the verdict is about: 'judges like these', or 'these judges' alone"""
-    items: int | None = None
-    """items; default: the fewest that reach the power"""
-    power: float = 0.8
-    """probability of detecting the preference"""
-    alpha: float = 0.05
-    """significance level of the test"""
-    pairs: int = 1
-    """pairs of systems compared on the primary criterion"""
-    answers: str = PAIR
-    """what judges answer, as in `build`"""
-    texts: int = 2
-    """systems shown at once, up to 5 where answers are not about a pair"""
-    primary: str = "overall"
-    """primary criterion"""
-    criteria: str = "non-redundancy,coherence,focus,overall"
-    """all criteria, separated by commas"""
-    draws: int = Field(default=2_000, ge=100)
-    """simulated studies for each number of items and judges"""
-    seed: int = Field(default=0, ge=0)
-    """seed of the simulation"""
 
 
 @expanded
@@ -77,7 +53,11 @@ def plan(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for plan.json, preregistration.md, power.png.")
     ],
-    how: Planning,
+    how: Assumed,
+    design: PlannedDesign,
+    criteria: Annotated[str, typer.Option(help="All criteria, separated by commas.")] = CRITERIA,
+    draws: Annotated[int, typer.Option(min=100, help="Simulated studies for each number of items and judges.")] = 2_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
     effort: Effort,
     rules: ExclusionRules,
     overwrite: Overwrite = False,
@@ -100,27 +80,22 @@ def plan(
 
     rlsum human-eval plan -o plan --items 64 --attrition 0.15 --excluded 0.1 --pay 12 --fee 0.33
     """
-    from human_eval.planning.plan import PlannedDesign, write_plan
     from human_eval.planning.plan import plan as make
+    from human_eval.planning.plan import write_plan
     from human_eval.planning.preregistration import preregistration
     from human_eval.planning.scenarios import read_scenarios
     from human_eval.report.pictures import power_picture
-    from human_eval.statistics.settings import About
 
     check_folder("out", out, FILES, overwrite)
-    names = [name.strip() for name in how.criteria.split(",") if name.strip()]
-    if how.primary not in names:
-        raise UserError(f"--primary {how.primary}: not one of --criteria {', '.join(names)}")
-    assumptions, source = _assumed(how)
-    scenarios = () if how.assumptions is None else read_scenarios(how.assumptions, assumptions, how.judges)
-    judges = how.judges
+    names = [name.strip() for name in criteria.split(",") if name.strip()]
+    if design.primary not in names:
+        raise UserError(f"--primary {design.primary}: not one of --criteria {', '.join(names)}")
+    assumptions, source = _assumptions(how, design.primary)
+    scenarios = () if how.assumptions is None else read_scenarios(how.assumptions, assumptions, design.judges)
     if scenarios:
-        assumptions, judges = scenarios[0].assumptions, scenarios[0].judges
+        assumptions, design = scenarios[0].assumptions, replace(design, judges=scenarios[0].judges)
         source = f"{scenarios[0].name}, the first of the scenarios" + (f"; {source}" if how.pilot else "")
-    asked = cast(About, how.about), how.answers, how.texts
-    sizes = how.primary, how.pairs, judges, how.items, how.power, how.alpha
-    design = PlannedDesign(*sizes, rules, how.booklet, *asked)
-    planned = make(design, assumptions, scenarios, effort=effort, source=source, draws=how.draws, seed=how.seed)
+    planned = make(design, assumptions, scenarios, effort=effort, rules=rules, source=source, draws=draws, seed=seed)
     out.mkdir(parents=True, exist_ok=True)
     write_plan(out / "plan.json", planned)
     (out / "preregistration.md").write_text(preregistration(planned, names), encoding="utf-8")
@@ -128,7 +103,7 @@ def plan(
     _report(planned, out)
 
 
-def _assumed(how: Planning) -> tuple[Assumptions, str]:
+def _assumptions(how: Assumed, primary: str) -> tuple[Assumptions, str]:
     """The assumptions, and where they come from in words."""
     from human_eval.planning.plan import SPREAD, from_pilot
     from human_eval.planning.simulation import Assumptions
@@ -139,7 +114,7 @@ def _assumed(how: Planning) -> tuple[Assumptions, str]:
         return Assumptions(how.preference, how.ties or 0.0, correlation, spread), "assumed"
     if how.ties is not None or how.correlation is not None:
         raise UserError("--ties, --correlation: --pilot already gives them; leave out these options, or --pilot")
-    return from_pilot(how.pilot, how.primary, how.preference, how.spread)
+    return from_pilot(how.pilot, primary, how.preference, how.spread)
 
 
 def _report(planned: StudyPlan, out: Path) -> None:

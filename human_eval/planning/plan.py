@@ -7,22 +7,21 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import cast, get_args
 
 import numpy as np
 
-from human_eval.answers import KINDS, PAIR
+from human_eval.answers import KINDS
 from human_eval.formatting import counted, percentage
+from human_eval.planning.design import PlannedDesign
 from human_eval.planning.graded import draw_graded
 from human_eval.planning.ranges import check_ranges
 from human_eval.planning.recruitment import Effort, Recruitment, recruitment
 from human_eval.planning.scenarios import Scenario
-from human_eval.planning.simulation import Assumptions, blocks, claimed, dealt, draw_judged, layout_of
+from human_eval.planning.simulation import Assumptions, blocks, claimed, draw_judged
 from human_eval.statistics.exclusion import ExclusionRules
-from human_eval.statistics.random_judges import to_claim
-from human_eval.statistics.settings import ALPHA, LIKE_THESE, THESE, About, AnalysisSettings, Planned
+from human_eval.statistics.settings import LIKE_THESE, THESE, About, AnalysisSettings, Planned
 from rlsum.errors import UserError
-from rlsum.evaluation.rows import Ints
 from rlsum.readers import json_object
 
 ITEMS = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500)
@@ -30,67 +29,6 @@ JUDGES = (1, 2, 3, 5)
 DRAWS = 2_000
 FORMAT = 1
 SPREAD = 0.1  # standard deviation of the judges' own shares unless a pilot or the user gives another
-
-
-@dataclass(frozen=True)
-class PlannedDesign:
-    """What the study is to detect, and how.
-
-    ``pairs`` of systems are compared on the ``primary`` criterion, each tested at ``alpha / pairs``, the strictest step
-    of Holm's correction. ``items``: None lets the plan choose the fewest that reach ``power``. ``booklet``: most pairs
-    for one judge. ``about``: whom the verdict is about, and so its test, that of `random_judges` or of `preference`.
-    ``answers``: their kind, in `human_eval.answers.KINDS`; ``texts``: summaries of a task, which compares all of them.
-    """
-
-    primary: str = "overall"
-    pairs: int = 1
-    judges: int = 3
-    items: int | None = None
-    power: float = 0.8
-    alpha: float = ALPHA
-    rules: ExclusionRules = field(default_factory=ExclusionRules)
-    booklet: int = 20
-    about: About = LIKE_THESE
-    answers: str = PAIR
-    texts: int = 2
-
-    def tasks(self, items: int) -> int:
-        """The number of tasks of one judge of every item."""
-        return items * (self.pairs if self.texts == 2 else 1)
-
-    def people(self, items: int, judges: int) -> int:
-        """The number of booklets, which is that of people, for a number of items and of ``judges`` per item."""
-        return judges * self.booklets(items)
-
-    def simulated_power(self, assumptions: Assumptions, items: int, judges: int, *, draws: int, seed: int) -> float:
-        """The share of simulated studies whose card claims the preference, at the strictest step of Holm's correction.
-
-        0 where an analysis will have no test.
-        """
-        if self.refused(items, judges):
-            return 0.0
-        assigned, generator = self._assigned(items, judges), np.random.default_rng(seed)
-        tested = {"alike": self.about == LIKE_THESE, "alpha": self.alpha / self.pairs, "generator": generator}
-        draw = (
-            draw_judged if KINDS[self.answers].is_vote else partial(draw_graded, answers=self.answers, texts=self.texts)
-        )
-        claims = 0
-        for studies in blocks(draws, assigned.size * self.texts):
-            votes = draw(assumptions, assigned=assigned, draws=studies, generator=generator)
-            claims += int(claimed(votes[None], assigned, **tested).preferred.sum())
-        return claims / draws
-
-    def refused(self, items: int, judges: int) -> str:
-        """Why an analysis will have no test of the verdict, and what it needs; "" if it will have one."""
-        reason = "" if self.about == THESE else layout_of(self._assigned(items, judges)).refused
-        return f"{reason}; {to_claim(items, self.tasks(items), judges)}" if reason else ""
-
-    def _assigned(self, items: int, judges: int) -> Ints:
-        return dealt(items, judges, self.booklets(items))
-
-    def booklets(self, items: int) -> int:
-        """Booklets in which every task of every item is once."""
-        return -(-self.tasks(items) // self.booklet)
 
 
 @dataclass(frozen=True)
@@ -128,7 +66,7 @@ class StudyPlan:
     """A design with a number of items, its power, and power curves for several numbers of judges.
 
     ``source``: the origin of the assumptions, in words. ``outlooks``: power in the scenarios of a table, the planned
-    scenario first. ``effort``: what is assumed of people. The fields are those of plan.json.
+    scenario first. ``effort``: what is assumed of people; ``rules``: which judges will be excluded.
     """
 
     design: PlannedDesign
@@ -140,6 +78,7 @@ class StudyPlan:
     seed: int
     outlooks: tuple[ScenarioPower, ...] = ()
     effort: Effort = field(default_factory=Effort)
+    rules: ExclusionRules = field(default_factory=ExclusionRules)
 
     @property
     def recruitment(self) -> Recruitment:
@@ -159,6 +98,7 @@ def plan(
     scenarios: Sequence[Scenario] = (),
     *,
     effort: Effort | None = None,
+    rules: ExclusionRules | None = None,
     source: str = "assumed",
     draws: int = DRAWS,
     seed: int = 0,
@@ -168,7 +108,7 @@ def plan(
     Raises UserError if no simulated number of items reaches the power, or for an invalid option.
     """
     _check(design, assumptions)
-    simulated = partial(design.simulated_power, draws=draws, seed=seed)
+    simulated = partial(simulated_power, design, draws=draws, seed=seed)
 
     def curve(assumed: Assumptions, judges: int) -> PowerCurve:
         power: list[float] = []
@@ -192,9 +132,28 @@ def plan(
         for row in scenarios
     )
     power, design = simulated(assumptions, items, design.judges), replace(design, items=items)
-    return StudyPlan(
-        design, assumptions, source, tuple(curves.values()), power, draws, seed, outlooks, effort or Effort()
-    )
+    people = effort or Effort(), rules or ExclusionRules()
+    return StudyPlan(design, assumptions, source, tuple(curves.values()), power, draws, seed, outlooks, *people)
+
+
+def simulated_power(
+    design: PlannedDesign, assumptions: Assumptions, items: int, judges: int, *, draws: int, seed: int
+) -> float:
+    """The share of simulated studies whose card claims the preference, at the strictest step of Holm's correction.
+
+    0 where an analysis will have no test.
+    """
+    if design.refused(items, judges):
+        return 0.0
+    assigned, generator = design.assigned(items, judges), np.random.default_rng(seed)
+    tested = {"alike": design.about == LIKE_THESE, "alpha": design.alpha / design.pairs, "generator": generator}
+    graded = partial(draw_graded, answers=design.answers, texts=design.texts)
+    draw = draw_judged if KINDS[design.answers].is_vote else graded
+    claims = 0
+    for studies in blocks(draws, assigned.size * design.texts):
+        votes = draw(assumptions, assigned=assigned, draws=studies, generator=generator)
+        claims += int(claimed(votes[None], assigned, **tested).preferred.sum())
+    return claims / draws
 
 
 def from_pilot(path: Path, criterion: str, preference: float, spread: float | None = None) -> tuple[Assumptions, str]:
@@ -231,6 +190,7 @@ def from_pilot(path: Path, criterion: str, preference: float, spread: float | No
 def write_plan(path: Path, plan: StudyPlan) -> None:
     """Write plan.json, which `settings_of` reads."""
     data = {"format": FORMAT, **asdict(plan), "needed": plan.needed, "recruitment": asdict(plan.recruitment)}
+    data["design"]["rules"] = data.pop("rules")
     path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
@@ -242,10 +202,10 @@ def settings_of(path: Path, resamples: int, seed: int) -> AnalysisSettings:
             raise ValueError(f"format {data['format']!r} is not {FORMAT}")
         design = data["design"]
         rules = ExclusionRules(**design.pop("rules"))
-        planned = PlannedDesign(**design, rules=rules)
+        planned = PlannedDesign(**design)
         items, spare = int(planned.items or 0), int(data["recruitment"]["spare"])
         people = planned.people(items, planned.judges)
-        kept = Planned(items, planned.judges, planned.pairs, people, planned.about, spare, planned.answers)
+        kept = Planned(items, planned.judges, planned.pairs, people, cast(About, planned.about), spare, planned.answers)
         made = str(planned.primary), rules, float(planned.alpha), kept
         return AnalysisSettings(*made, resamples=resamples, seed=seed)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:

@@ -8,16 +8,17 @@ from textwrap import fill
 
 from human_eval.answers import KINDS
 from human_eval.formatting import counted, percentage
+from human_eval.planning.design import PlannedDesign
 from human_eval.planning.graded import points_of
-from human_eval.planning.plan import PlannedDesign, ScenarioPower, StudyPlan
+from human_eval.planning.plan import ScenarioPower, StudyPlan
 from human_eval.planning.recruitment import in_words
 from human_eval.planning.scenarios import COLUMNS
-from human_eval.statistics.settings import LIKE_THESE, THESE, About
+from human_eval.statistics.settings import LIKE_THESE, THESE
 from rlsum.pages.markdown import to_markdown
 from rlsum.pages.table import Table, text_table
 
 WIDTH = 100  # characters per line
-TESTS: Mapping[About, str] = {
+TESTS: Mapping[str, str] = {
     LIKE_THESE: (
         "A t test with items and judges both as random samples (Obuchowski and Rockette 1995): would "
         "other judges on other articles prefer a system?"
@@ -27,11 +28,11 @@ TESTS: Mapping[About, str] = {
         "articles?"
     ),
 }
-ALSO: Mapping[About, str] = {
+ALSO: Mapping[str, str] = {
     LIKE_THESE: "A preference is claimed only where another test detects it, too,",
     THESE: "Also reported: another test,",
 }
-OTHER: Mapping[About, About] = {LIKE_THESE: THESE, THESE: LIKE_THESE}
+OTHER: Mapping[str, str] = {LIKE_THESE: THESE, THESE: LIKE_THESE}
 
 
 def preregistration(plan: StudyPlan, criteria: Sequence[str]) -> str:
@@ -42,7 +43,7 @@ def preregistration(plan: StudyPlan, criteria: Sequence[str]) -> str:
     items, judges = counted(design.items or 0, "item"), counted(design.judges, "judge")
     people = counted(design.people(design.items or 0, design.judges), "person", "people")
     spare = " and the spare booklets are judged" if plan.recruitment.spare else ""
-    rules = design.rules.in_words()
+    rules = plan.rules.in_words()
     text = f"""# Pre-registration of a study with human judges
 
 Fill in the [brackets] and deposit this text before the first judgment.

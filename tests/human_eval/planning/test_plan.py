@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from votes import study_of, votes_of
 
+from human_eval.planning.design import PlannedDesign
 from human_eval.planning.plan import (
     SPREAD,
-    PlannedDesign,
     PowerCurve,
     from_pilot,
     plan,
@@ -103,7 +103,7 @@ def test_scenarios_are_deposited_and_written(foreseen, tmp_path):
 
 def test_analyse_reads_what_plan_wrote(made, tmp_path):
     rules = ExclusionRules(max_failed=0.4, min_seconds=3)
-    write_plan(tmp_path / "plan.json", replace(made, design=replace(made.design, rules=rules, alpha=0.01)))
+    write_plan(tmp_path / "plan.json", replace(made, rules=rules, design=replace(made.design, alpha=0.01)))
     settings = settings_of(tmp_path / "plan.json", 100, 7)
     assert replace(settings, planned=None) == AnalysisSettings("overall", rules, 0.01, resamples=100, seed=7)
     items = made.design.items
