@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 METRIC = "metric.json"
 NOT_KEPT = ("encoder", "device")  # a learned metric has its own encoder
 REWARD_MODEL = "reward-model"
-NOT_LEARNABLE = ("corpus", "rescale", "language", "idf")
+NOT_LEARNABLE = ("corpus", "rescale", "language", "idf", "dtype")
 WITH_GRADIENT = (MeanCosine, SquaredCosines, Greedy, Tempered)
 
 
@@ -91,7 +91,7 @@ def check_learnable(spec: Spec) -> EmbeddingReward:
 
     Options that would have to be fitted again are refused: a corpus mean, frequencies, a rescaling baseline.
     """
-    given = [option for option in NOT_LEARNABLE if spec.options.get(option) not in (None, "none")]
+    given = [option for option in NOT_LEARNABLE if spec.options.get(option) not in (None, "none", "float32")]
     if given:
         raise RewardError(
             f"{spec.name}: {given[0]} cannot be used in training; leave it out (corpus and rescale are options of the "

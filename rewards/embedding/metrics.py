@@ -25,7 +25,7 @@ from rewards.embedding.similarity import (
 )
 from rewards.embedding.space import Centering, Space
 from rewards.encoding.encoder import KeptTokens
-from rewards.encoding.loading import EncoderOptions, EncoderSource, locate
+from rewards.encoding.loading import EncoderOptions
 from rewards.errors import RewardError
 from rewards.options import takes
 from rewards.scoring import DirectionOption
@@ -51,9 +51,8 @@ class FamilyOptions(EncoderOptions, RescalingOptions):
 
     def space(self, official: KeptTokens = "first", idf: str | None = None) -> Space:
         """``official``: the special tokens that the reference code keeps."""
-        source = EncoderSource(locate(self.encoder), self.layer, self.long_texts, self.device)
         kept = official if self.special_tokens == "official" else self.special_tokens
-        return Space(source, self.centering, kept, self.corpus, idf)
+        return Space(self.source(self.layer), self.centering, kept, self.corpus, idf)
 
     def rescaling(self, published_for: str | None = None) -> BaselineFile | None:
         """``published_for``: the encoder, for a metric that bert-score's files are made for."""

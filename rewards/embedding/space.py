@@ -84,7 +84,7 @@ class Space:
         encoder = self.source.load()
         centering = f"corpus-{self._mean().texts}" if self.centering == "corpus" else self.centering
         fields: dict[str, object] = {"encoder": encoder.name, "layer": encoder.layers, "special_tokens": self.special}
-        fields |= {"window": encoder.windows, "centering": centering}
+        fields |= {**encoder.reading, "centering": centering}
         if self.idf.option is not None:
             fields["idf"] = self.idf.field(encoder)
         return {**fields, "library": library("transformers")}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 KeptTokens = Literal["first", "none", "all", "matched"]
 Device = Literal["auto", "cpu", "cuda"]
+Precision = Literal["float32", "bfloat16"]
 
 CACHE_BYTES = 2**30
 BATCH = {"cpu": 8, "cuda": 64}  # small length-sorted batches are the fastest on a CPU
@@ -52,6 +53,12 @@ class Encoder:
         self.name = f"{model.config.model_type}-{digest}"
         self._cache: OrderedDict[str, EncodedTexts] = OrderedDict()
         self._bytes = 0
+
+    @property
+    def reading(self) -> dict[str, object]:
+        """For signatures: how texts are read, and the precision where it is not float32."""
+        precision = str(self.model.dtype).removeprefix("torch.")
+        return {"window": self.windows} | ({} if precision == "float32" else {"dtype": precision})
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, special ones included; nothing is encoded."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from rewards.encoding.encoder import Device, Encoder
+from rewards.encoding.encoder import Device, Encoder, Precision
 from rewards.encoding.layers import Layer, Layers, resolved_layers
 from rewards.encoding.windows import Windows, positions
 from rewards.errors import EncoderMissing, RewardError
@@ -31,6 +31,7 @@ class EncoderSource:
     layer: Layer
     long_texts: LongTexts = "windows"
     device: Device = "auto"
+    dtype: Precision = "float32"
 
     @lru_cache(maxsize=64)  # noqa: B019 # a source is small, and is not changed
     def load(self) -> Encoder:
@@ -53,8 +54,15 @@ class EncoderOptions:
     5/6"""
     long_texts: LongTexts = "windows"
     """a text longer than the encoder reads is read in overlapping windows, or truncated"""
+    dtype: Precision = "float32"
+    """the precision of the weights; bfloat16 is faster, and neighbours change a score in its fourth digit"""
     device: Device = "auto"
     """where the encoder runs"""
+
+    def source(self, layer: Layer) -> EncoderSource:
+        """The encoder at a layer; its directory is checked and nothing is loaded. Raises as ``locate``."""
+        assert self.encoder is not None
+        return EncoderSource(locate(self.encoder), layer, self.long_texts, self.device, self.dtype)
 
 
 def locate(encoder: str, option: str = "encoder") -> str:
@@ -121,10 +129,10 @@ def depth(location: str) -> int:
         raise not_loaded(location, error) from error
 
 
-def _resolved(source: EncoderSource) -> tuple[str, Layers, LongTexts, Device]:
+def _resolved(source: EncoderSource) -> tuple[str, Layers, LongTexts, Device, Precision]:
     """Layers as numbers and an available device: the key of the cache of loaded encoders."""
     layers = resolved_layers(source.layer, depth(source.location), source.location)
-    return source.location, layers, source.long_texts, available(source.device)
+    return source.location, layers, source.long_texts, available(source.device), source.dtype
 
 
 def available(device: Device) -> Device:
@@ -138,14 +146,14 @@ def available(device: Device) -> Device:
     return device
 
 
-def _read(location: str, layers: Layers, long_texts: LongTexts, device: Device) -> Encoder:
+def _read(location: str, layers: Layers, long_texts: LongTexts, device: Device, dtype: Precision) -> Encoder:
     import torch
     from transformers import AutoModel
 
     try:
         with quiet():
             tokenizer = _tokenizer(location)
-            model, report = AutoModel.from_pretrained(location, output_loading_info=True, dtype=torch.float32)
+            model, report = AutoModel.from_pretrained(location, output_loading_info=True, dtype=getattr(torch, dtype))
     except (OSError, ValueError) as error:
         raise not_loaded(location, error) from error
     missing = [key for key in report["missing_keys"] if not key.startswith("pooler.")]  # the pooler is not used

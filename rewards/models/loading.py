@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.encoding.encoder import Device
+from rewards.encoding.encoder import Device, Precision
 from rewards.encoding.loading import LongTexts, available, digest_of, locate, not_loaded, quiet
 from rewards.encoding.windows import positions
 from rewards.errors import RewardError
@@ -143,7 +143,7 @@ class ModelSource:
 
     location: str
     head: Head
-    dtype: str
+    dtype: Precision
     device: Device
 
     @lru_cache(maxsize=4)  # noqa: B019 # a source is small, and is not changed
@@ -212,7 +212,7 @@ class ModelOptions:
     """a directory that transformers wrote, a GGUF file, or a hub name"""
     long_texts: LongTexts = "windows"
     """a text longer than the model reads is read in overlapping windows, of which the best counts, or truncated"""
-    dtype: Literal["float32", "bfloat16"] = "float32"
+    dtype: Precision = "float32"
     """the precision of the weights"""
     device: Device = "auto"
     """where the model runs"""

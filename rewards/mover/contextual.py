@@ -65,7 +65,7 @@ class ContextualMover(Mover):
     def signature(self) -> str:
         """Hash of the encoder's weights and tokenizer, layers, every option, and the versions of the libraries."""
         encoder = self.source.load()
-        fields = {"encoder": encoder.name, "layer": encoder.layers, "window": encoder.windows}
+        fields: dict[str, object] = {"encoder": encoder.name, "layer": encoder.layers, **encoder.reading}
         fields |= {"normalize": self.normalize, **self.preprocessing.fields(), "solver": f"exact-{library('pot')}"}
         return signature(self.name, **fields, library=library("transformers"))
 

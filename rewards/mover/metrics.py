@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rewards.encoding.layers import ALL, Layer
-from rewards.encoding.loading import EncoderOptions, EncoderSource, locate
+from rewards.encoding.loading import EncoderOptions
 from rewards.errors import RewardError
 from rewards.mover.contextual import ContextualMover
 from rewards.mover.items import ItemKind, Mover, Preprocessing, SentenceWeights, VectorScaling
@@ -19,7 +19,7 @@ from rewards.text.languages import LanguageOption
 from rewards.text.sentences import Split, StopWords
 
 STATIC_ONLY = ("oov",)
-CONTEXTUAL_ONLY = ("layer", "long_texts", "device")
+CONTEXTUAL_ONLY = ("layer", "long_texts", "dtype", "device")
 
 
 @dataclass(kw_only=True)
@@ -59,8 +59,7 @@ class WordMoverOptions(EncoderOptions, LanguageOption):
             assert self.vectors is not None
             return StaticMover(name, kind, self.normalize, preprocessing, self.vectors, self.oov)
         layers = ALL if self.layer is None else self.layer
-        source = EncoderSource(locate(self.encoder), layers, self.long_texts, self.device)
-        return ContextualMover(name, kind, self.normalize, preprocessing, source)
+        return ContextualMover(name, kind, self.normalize, preprocessing, self.source(layers))
 
 
 @dataclass(kw_only=True)

@@ -78,7 +78,7 @@ def _rouge(name: str, made: Files) -> Case:
 
 
 def _mover(name: str, made: Files) -> Case:
-    contextual = {"encoder": made.other_encoder, "layer": 1, "long_texts": "truncate"}
+    contextual = {"encoder": made.other_encoder, "layer": 1, "long_texts": "truncate", "dtype": "bfloat16"}
     weights = {"sentence_weights": "uniform"} if name != "wms" else {}
     others = {"vectors": made.other_vectors, "normalize": "unit", "oov": "drop", "stopwords": "none", "split": "lines"}
     others |= {"language": "de"}
@@ -103,7 +103,8 @@ def _contextual(name: str, made: Files) -> Case:
     one, two = _baselines(name, made, encoder=made.encoder)
     texts, more = str(made.folder / "texts.txt"), str(made.folder / "more.txt")
     others = {"encoder": made.other_encoder, "layer": 1, "centering": "dimension", "special_tokens": "none"}
-    others |= {"corpus": more, "rescale": one, "language": "de", "long_texts": "truncate", **OWN[name]}
+    others |= {"corpus": more, "rescale": one, "language": "de", "long_texts": "truncate", "dtype": "bfloat16"}
+    others |= OWN[name]
     beside = {"corpus": {"centering": "corpus", "corpus": texts}, "language": {"rescale": two, "language": "en"}}
     low, high = LOWEST.get(name, -1.0), HIGHEST.get(name, 1.0)
     return Case(others, {"encoder": made.encoder}, beside, same={"device": "cpu"}, low=low, high=high)

@@ -135,6 +135,7 @@ def test_folders_that_hold_no_metric(tiny_encoder: Path, tmp_path: Path) -> None
         ("twmd", "centering=corpus", r"train with centering=batch.*learned\(path=..., corpus=FILE\)"),
         ("twmd", "rescale=b.tsv", "rescale cannot be used in training"),
         ("bertscore", "idf=references", "idf cannot be used in training"),
+        ("bertscore", "dtype=bfloat16", "dtype cannot be used in training"),
         ("moverscore", "centering=none", "exact transport has no gradient"),
         ("twmd", "temperature=0", "exact transport has no gradient"),
     ],
@@ -142,7 +143,7 @@ def test_folders_that_hold_no_metric(tiny_encoder: Path, tmp_path: Path) -> None
 def test_what_cannot_be_trained_is_refused(tiny_encoder: Path, name: str, inside: str, part: str) -> None:
     with pytest.raises(rewards.RewardError, match=part):
         check_learnable(as_spec(f"{name}(encoder={tiny_encoder}, {inside})"))
-    check_learnable(as_spec(f"bertscore(encoder={tiny_encoder}, idf=none)"))
+    check_learnable(as_spec(f"bertscore(encoder={tiny_encoder}, idf=none, dtype=float32)"))
 
 
 def test_what_is_kept_of_a_spec() -> None:
