@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,18 @@ class Windows:
         start = 0 if first else before + self.overlap // 2
         end = len(ids) if last else len(ids) - after - (self.overlap - self.overlap // 2)
         return Window(owners[number], ids, slice(start, end), before, after)
+
+
+def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+    """The numbers of rows of some ``lengths``, the short first, by batches of at most ``tokens``, padding counted."""
+    batch: list[int] = []
+    for number in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[number] > tokens:
+            yield batch
+            batch = []
+        batch.append(number)
+    if batch:
+        yield batch
 
 
 def positions(config: Any, tokenizer: Any) -> int | None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rewards.encoding.encoder import Device, Precision
 from rewards.encoding.loading import LongTexts, available, digest_of, locate, not_loaded, quiet
-from rewards.encoding.windows import positions
+from rewards.encoding.windows import batches, positions
 from rewards.errors import RewardError
 from rewards.scoring import library
 from rewards.text.chunks import encodable
@@ -50,15 +50,8 @@ class LoadedModel:
         return self.limit - self.limit // 4, self.limit // 4
 
     def batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
-        """The numbers of rows of some ``lengths``, the short first, by batches of at most ``TOKENS`` tokens."""
-        batch: list[int] = []
-        for number in sorted(range(len(lengths)), key=lengths.__getitem__):
-            if batch and (len(batch) + 1) * lengths[number] > TOKENS[self.device]:
-                yield batch
-                batch = []
-            batch.append(number)
-        if batch:
-            yield batch
+        """As ``windows.batches``, of at most ``TOKENS`` tokens."""
+        return batches(lengths, TOKENS[self.device])
 
     def padded(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
         """Ids and mask ``(rows, longest)``, int64, padded on the right, on the device."""

@@ -8,6 +8,7 @@ import pytest
 
 import rewards
 from rewards.embedding.reward import EmbeddingReward
+from rewards.encoding.encoder import TOKENS
 from rewards.encoding.loading import EncoderSource
 
 DIRECTIONS = {"precision": "over_candidate_tokens", "recall": "over_reference_tokens", "f1": "harmonic"}
@@ -25,6 +26,19 @@ def made(encoder: Path, name: str = "twmd", **options: object) -> EmbeddingRewar
     if options.get("centering") == "corpus":
         reward.fit(["the cat runs", "a dog sleeps in the red garden ."])
     return reward
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_company_changes_no_score_by_more_than_a_millionth(
+    tiny_encoder: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reward = made(tiny_encoder, name)
+    scores = []
+    for tokens in (1, 10**6):  # texts alone, all in one batch
+        monkeypatch.setitem(TOKENS, "cpu", tokens)
+        reward.space.source.load().forget()
+        scores.append(reward(*PAIRS))
+    np.testing.assert_allclose(*scores, rtol=0, atol=1e-6)
 
 
 def each_with_each_centering() -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from encoders import weights_of
 
 import rewards
 from rewards.encoding import loading as encoders
-from rewards.encoding.encoder import Encoder
+from rewards.encoding.encoder import TOKENS, Encoder
 from rewards.encoding.layers import Layers, default_layer, resolved_layers, written_layers
 from rewards.encoding.loading import EncoderSource, locate
 
@@ -61,6 +61,25 @@ def test_neighbours_in_the_batch_change_nothing(encoder: Encoder) -> None:
     together = encoder(["dog", "cat runs", LONG, "", "the mayor sleeps in the garden", "cat runs"])
     torch.testing.assert_close(together[1].vectors, alone, atol=1e-5, rtol=1e-5)
     assert together[1] is together[5]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "lengths"),
+    [
+        (1, [[3], [4], [5], [6], [11], [12], [20]]),
+        (20, [[3, 4, 5], [6], [11], [12], [20]]),
+        (10**6, [[3, 4, 5, 6, 11, 12, 20]]),
+    ],
+)
+def test_batches_hold_a_budget_of_tokens_and_texts_of_like_length(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch, tokens: int, lengths: list[list[int]]
+) -> None:
+    texts = [" ".join(["cat"] * length) for length in (9, 1, 4, 18, 2, 3, 10)]
+    forward, read = encoder._forward, []
+    monkeypatch.setitem(TOKENS, "cpu", tokens)
+    monkeypatch.setattr(encoder, "_forward", lambda rows: read.append(list(map(len, rows))) or forward(rows))
+    encoder.encode(texts)
+    assert read == lengths
 
 
 def test_long_texts_are_read_in_windows_and_keep_every_token(encoder: Encoder) -> None:
