@@ -138,7 +138,7 @@ def _similarity(reward: Any, candidate: str, reference: str, score: float) -> Ex
     space = reward.space.for_call([reference])
     encoded = space.encode([candidate, reference])
     first, second = space.sides([candidate], [reference], encoded)
-    cosines = (first[candidate].vectors @ second[reference].vectors.T).numpy()
+    cosines = (first[candidate].vectors @ second[reference].vectors.T).cpu().numpy()
     encoder = space.source.load()
     sides = [
         _tokens(encoder.strings(encoded[text].ids[encoded[text].kept(space.special)]), points[text])

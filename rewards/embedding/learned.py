@@ -140,4 +140,4 @@ def similarities(
         texts = list(dict.fromkeys([*candidates[group], *chain.from_iterable(references[group])]))
         encoded = dict(zip(texts, encoder.encode(texts), strict=True))
         scores += reward.group_scores(reward.space, candidates[group], references[group], encoded)
-    return torch.stack(scores) if scores else torch.zeros(0, dtype=torch.float64)
+    return torch.stack(scores).cpu() if scores else torch.zeros(0, dtype=torch.float64)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rewards.embedding.pairs import compared, equal
 from rewards.embedding.similarity import Measure, Points, options
 from rewards.embedding.space import CHUNK, Space
 from rewards.encoding.encoder import EncodedTexts
@@ -53,16 +54,16 @@ class EmbeddingReward(ReferenceReward):
 
         candidates, references = inputs.candidates, references_of(self.name, inputs)
         space = self.space.for_call([text for texts in references for text in texts])
-        scores = np.full(len(candidates), np.nan)
+        scores: list[Tensor] = []
         with torch.inference_mode():
             for start in range(0, len(candidates), CHUNK):
                 rows = range(start, min(start + CHUNK, len(candidates)))
                 encoded = space.encode([text for row in rows for text in (candidates[row], *references[row])])
                 for first in rows[:: space.group]:
                     group = slice(first, min(first + space.group, rows.stop))
-                    grouped = self.group_scores(space, candidates[group], references[group], encoded)
-                    scores[group] = torch.stack(grouped).numpy()
-        return scores if self.rescaling is None else rescaled(scores, self._baseline(self.rescaling))
+                    scores += self.group_scores(space, candidates[group], references[group], encoded)
+            raw = torch.stack(scores).cpu().numpy() if scores else np.zeros(0)  # one copy from the device
+        return raw if self.rescaling is None else rescaled(raw, self._baseline(self.rescaling))
 
     @property
     def heading(self) -> str:
@@ -104,11 +105,17 @@ class EmbeddingReward(ReferenceReward):
 
     def self_scores(self, points: Mapping[str, Points]) -> dict[str, Tensor]:
         """The self-score of each text, 1 without normalisation; no text of which centering left nothing."""
+        import torch
+
+        if not points:
+            return {}
         if self.measure.normalize == "none":
-            return {text: side.vectors.new_ones(()) for text, side in points.items() if bool(side.vectors.any())}
-        measure = self.measure if UNDIRECTED in self.directions else self.raw("precision").measure  # S is symmetric
-        scores = {text: measure(side, side) for text, side in points.items()}
-        return {text: score for text, score in scores.items() if score > VANISHED}
+            scores = torch.stack([side.vectors.any().double() for side in points.values()])
+        else:
+            measure = self.measure if UNDIRECTED in self.directions else self.raw("precision").measure  # S is symmetric
+            scores = compared(measure, [(side, side) for side in points.values()])
+        left = (scores > VANISHED).tolist()
+        return {text: score for text, score, kept in zip(points, scores, left, strict=True) if kept}
 
     def group_scores(
         self,
@@ -124,21 +131,23 @@ class EmbeddingReward(ReferenceReward):
         first, second = space.sides(candidates, flat, encoded)
         own_first, own_second = self.self_scores(first), self.self_scores(second)
 
-        def score(candidate: str, reference: str) -> Tensor:
-            one, other = first[candidate], second[reference]
-            if self.measure.normalize == "self" and torch.equal(one.vectors, other.vectors):
-                return own_first[candidate].new_ones(())  # C / sqrt(C C), without rounding; its gradient is 0
-            scored = self.measure(one, other) / (own_first[candidate] * own_second[reference]).sqrt()
-            return scored.clamp(max=1.0) if self.measure.bounded else scored
-
-        scores = []
-        for candidate, texts in zip(candidates, references, strict=True):
-            usable = [text for text in texts if text in own_second]
-            if usable and candidate in own_first:
-                scores.append(torch.stack([score(candidate, text) for text in usable]).max())
-            else:
-                scores.append(torch.tensor(self.measure.floor if usable else np.nan, dtype=torch.float64))
-        return scores
+        usable = [[text for text in texts if text in own_second] for texts in references]
+        rows = [texts if one in own_first else [] for one, texts in zip(candidates, usable, strict=True)]
+        pairs = [(one, text) for one, texts in zip(candidates, rows, strict=True) for text in texts]
+        vectors = [(first[one], second[text]) for one, text in pairs]
+        like = next(iter(encoded.values())).vectors
+        undefined, floor = torch.tensor([np.nan, self.measure.floor], dtype=torch.float64, device=like.device)
+        scored = like.new_zeros(0, dtype=torch.float64)
+        if pairs:
+            own = torch.stack([own_first[one] * own_second[text] for one, text in pairs])
+            scored = compared(self.measure, vectors) / own.sqrt()
+        if pairs and self.measure.normalize == "self":
+            scored = scored.masked_fill(equal(vectors), 1.0)  # C / sqrt(C C), without rounding; its gradient is 0
+        if self.measure.bounded:
+            scored = scored.clamp(max=1.0)
+        best = [of.max() if len(of) else None for of in scored.split(list(map(len, rows)))]
+        missing = [floor if texts else undefined for texts in usable]
+        return [none if score is None else score for score, none in zip(best, missing, strict=True)]
 
     def _unscorable(self, text: str) -> str | None:
         import torch

@@ -1,9 +1,9 @@
-"""The similarity family ``C(X1, X2)`` of Chen et al. 2020 on torch tensors, one pair at a time.
+"""The similarity family ``C(X1, X2)`` of Chen et al. 2020 on torch tensors, of one pair or of many (``pairs.py``).
 
 ``X1 (L1, D)`` and ``X2 (L2, D)`` are unit vectors and ``S = X1 X2^T (L1, L2)`` their cosines. Rows are the candidate's
 tokens, columns the reference's: precision averages over rows, recall over columns, as in BERTScore. Self-normalisation
 ``Sim(X1, X2) = C(X1, X2) / sqrt(C(X1, X1) C(X2, X2))`` gives a text compared with itself the score 1. All formulas but
-exact transport pass gradients to the vectors.
+exact transport pass gradients to the vectors, and compare batches ``(B, L, D)`` pair by pair.
 
 A ``Measure`` is such a formula with its options bound. Its fields are its options; the signature names them.
 """
@@ -24,14 +24,19 @@ if TYPE_CHECKING:
 SelfNormalization = Literal["self", "none"]  # self: divide by the roots of both self-scores
 
 BLOCK = 2**22  # entries processed at once: two texts of 10,000 words have 10^8
+HIDDEN = -1e30  # the cosine of a token with padding: its share in a plan is 0, and no sum of such is infinite
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """One text to compare: ``vectors`` ``(L, D)`` of unit length and ``weights`` ``(L,)`` summing to 1, float64."""
+    """One text to compare: ``vectors`` ``(L, D)`` of unit length and ``weights`` ``(L,)`` summing to 1, float64.
+
+    Of many texts ``(B, L, D)`` and ``(B, L)`` with zeros at the end of the shorter, where ``mask`` ``(B, L)`` is false.
+    """
 
     vectors: Tensor
     weights: Tensor
+    mask: Tensor | None = None
 
 
 class Measure(Protocol):
@@ -52,7 +57,15 @@ class Measure(Protocol):
         """Whether no score is above 1 but by rounding."""
 
     def __call__(self, first: Points, second: Points) -> Tensor:
-        """``C`` as a scalar."""
+        """``C`` as a scalar, of many pairs ``(B,)``."""
+
+
+def cosines_of(first: Points, second: Points) -> Tensor:
+    """``S`` ``(..., L1, L2)``, ``HIDDEN`` where a token is padding."""
+    cosines = first.vectors @ second.vectors.mT
+    if first.mask is None or second.mask is None:
+        return cosines
+    return cosines.masked_fill(~(first.mask.unsqueeze(-1) & second.mask.unsqueeze(-2)), HIDDEN)
 
 
 def options(measure: Measure) -> dict[str, object]:
@@ -71,7 +84,7 @@ class MeanCosine:
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """In [-1, 1]."""
-        return first.vectors.mean(dim=0) @ second.vectors.mean(dim=0)
+        return (_mean(first) * _mean(second)).sum(dim=-1)
 
 
 @dataclass(frozen=True)
@@ -89,9 +102,9 @@ class SquaredCosines:
     def __call__(self, first: Points, second: Points) -> Tensor:
         """At least 0; up to ``L1 L2`` before normalisation."""
         one, other = first.vectors, second.vectors
-        if len(one) * len(other) > one.shape[1] ** 2:  # the same sum by (D, D) products: long texts
-            return ((one.T @ one) * (other.T @ other)).sum()
-        return (one @ other.T).square().sum()
+        if one.shape[-2] * other.shape[-2] > one.shape[-1] ** 2:  # the same sum by (D, D) products: long texts
+            return ((one.mT @ one) * (other.mT @ other)).sum(dim=(-2, -1))
+        return (one @ other.mT).square().sum(dim=(-2, -1))
 
 
 @dataclass(frozen=True)
@@ -105,12 +118,7 @@ class Greedy:
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """In [-1, 1], weighted by the weights of the side that is averaged over."""
-        cosines = first.vectors @ second.vectors.T
-        if self.direction == "precision":
-            return greedy(cosines, first.weights)
-        if self.direction == "recall":
-            return greedy(cosines.T, second.weights)
-        return harmonic(greedy(cosines, first.weights), greedy(cosines.T, second.weights))
+        return directed(greedy, cosines_of(first, second), self.direction, (first.weights, second.weights))
 
 
 @dataclass(frozen=True)
@@ -129,7 +137,7 @@ class Tempered:
         """In [-1, 1] without entropy."""
         iterations = self.iterations or 0
         over_rows = partial(tempered, temperature=self.temperature, iterations=iterations, entropy=self.entropy)
-        return directed(over_rows, first.vectors @ second.vectors.T, self.direction)
+        return directed(over_rows, cosines_of(first, second), self.direction, (first.weights, second.weights))
 
 
 @dataclass(frozen=True)
@@ -142,60 +150,83 @@ class Exact:
     bounded: ClassVar[bool] = True
 
     def __call__(self, first: Points, second: Points) -> Tensor:
-        """In [-1, 1]; the same in both directions."""
-        costs = (1.0 - first.vectors @ second.vectors.T).numpy()
-        cost = exact_cost(first.weights.numpy(), second.weights.numpy(), costs)
-        return first.weights.new_tensor(1.0 - cost)
+        """In [-1, 1], of one pair; the same in both directions."""
+        costs = (1.0 - first.vectors @ second.vectors.T).cpu().numpy()
+        cost = exact_cost(first.weights.cpu().numpy(), second.weights.cpu().numpy(), costs)
+        return first.weights.new_full((), 1.0 - cost)
 
 
 def greedy(cosines: Tensor, weights: Tensor) -> Tensor:
     """``C`` of BERTScore over rows: each row's best cosine, averaged by ``weights`` ``(L1,)``, which sum to 1."""
-    return weights @ cosines.max(dim=1).values
+    return (weights * cosines.max(dim=-1).values).sum(dim=-1)
 
 
-def tempered(cosines: Tensor, temperature: float, iterations: int = 1, entropy: bool = False) -> Tensor:
+def tempered(
+    cosines: Tensor, temperature: float, iterations: int = 1, entropy: bool = False, weights: Tensor | None = None
+) -> Tensor:
     """``C`` of TWMD over rows: the mean cosine under the plan after some Sinkhorn iterations, in [-1, 1].
 
     The plan starts at ``exp(S / T)``. One iteration normalises columns, then rows, so each row sums to 1 at the end
     (Chen et al. 2020, Eq. 6, with the sign of their code). ``entropy`` adds ``T`` times the rows' mean entropy.
+    ``weights`` ``(..., L1)`` of rows: even, and 0 for padding; without, all rows count.
 
     With no iteration this is TRWMD, ``softmax_j(S_ij / T)``, and with ``entropy`` the optimum of the tempered problem,
     ``T/L1 sum_i log sum_j exp(S_ij / T)`` (Eq. 7); the authors' code scores the transport alone.
     """
-    by_row, by_column = cosines.new_zeros(cosines.shape[0]), cosines.new_zeros(cosines.shape[1])
+    import torch
+
+    by_row, by_column = cosines.new_zeros(cosines.shape[:-1]), cosines.new_zeros(cosines.mT.shape[:-1])
     for iteration in range(iterations):
         if iteration:
             by_row = _log_sums(cosines, by_column, temperature)
-        by_column = _log_sums(cosines.T, by_row, temperature)
-    total = cosines.new_zeros(())
+        by_column = _log_sums(cosines.mT, by_row, temperature)
+    gains = []
     for rows in _blocks(cosines):
-        log_plan = (rows / temperature - by_column).log_softmax(dim=1)
+        log_plan = (rows / temperature - by_column.unsqueeze(-2)).log_softmax(dim=-1)
         gain = rows - temperature * log_plan if entropy else rows
-        total = total + (log_plan.exp() * gain).sum()
-    return total / len(cosines)
+        gains.append((log_plan.exp() * gain).sum(dim=-1))
+    by_rows = torch.cat(gains, dim=-1)
+    return by_rows.mean(dim=-1) if weights is None else (weights * by_rows).sum(dim=-1)
 
 
-def directed(over_rows: Callable[[Tensor], Tensor], cosines: Tensor, direction: Direction) -> Tensor:
-    """``over_rows`` of ``S`` (precision), of its transpose (recall), or the harmonic mean of both."""
+def directed(
+    over_rows: Callable[..., Tensor],
+    cosines: Tensor,
+    direction: Direction,
+    weights: tuple[Tensor | None, Tensor | None] = (None, None),
+) -> Tensor:
+    """``over_rows`` of ``S`` (precision), of its transpose (recall), or the harmonic mean of both.
+
+    ``weights``: of rows and columns.
+    """
     if direction == "precision":
-        return over_rows(cosines)
+        return over_rows(cosines, weights=weights[0])
     if direction == "recall":
-        return over_rows(cosines.T)
-    return harmonic(over_rows(cosines), over_rows(cosines.T))
+        return over_rows(cosines.mT, weights=weights[1])
+    return harmonic(over_rows(cosines, weights=weights[0]), over_rows(cosines.mT, weights=weights[1]))
 
 
 def harmonic(precision: Tensor, recall: Tensor) -> Tensor:
     """Their harmonic mean; the smaller where one is not positive, as with centred vectors, where it diverges."""
-    smaller = precision if precision < recall else recall
-    return smaller if smaller <= 0 else 2 * precision * recall / (precision + recall)
+    smaller = precision.where(precision < recall, recall)
+    total = (precision + recall).where(smaller > 0, 1.0)  # a division by 0 would make the gradient NaN
+    return smaller.where(smaller <= 0, 2 * precision * recall / total)
 
 
 def _log_sums(cosines: Tensor, by_column: Tensor, temperature: float) -> Tensor:
-    """Per row ``log sum_j exp(S_ij / T - by_column_j)``, ``(L1,)``."""
+    """Per row ``log sum_j exp(S_ij / T - by_column_j)``, ``(..., L1)``; of padding so that it stays hidden."""
     import torch
 
-    return torch.cat([(rows / temperature - by_column).logsumexp(dim=1) for rows in _blocks(cosines)])
+    columns = by_column.unsqueeze(-2)
+    sums = torch.cat([(rows / temperature - columns).logsumexp(dim=-1) for rows in _blocks(cosines)], dim=-1)
+    return sums.clamp_min(HIDDEN / temperature / 2)
 
 
 def _blocks(cosines: Tensor) -> tuple[Tensor, ...]:
-    return cosines.split(max(1, BLOCK // cosines.shape[1]))
+    return cosines.split(max(1, BLOCK * cosines.shape[-2] // cosines.numel()), dim=-2)
+
+
+def _mean(points: Points) -> Tensor:
+    if points.mask is None:
+        return points.vectors.mean(dim=-2)
+    return points.vectors.sum(dim=-2) / points.mask.sum(dim=-1, keepdim=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from itertools import cycle
+from itertools import chain, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Centering = Literal["none", "dimension", "sentence", "batch", "corpus"]
-
-AXES = {"dimension": 1, "sentence": 0}  # the mean of each vector's coordinates, or of the text's tokens
 
 CHUNK = 256  # items prepared at once: bounds memory
 OFFICIAL_BATCH = 32  # pairs that share one mean per side in the official code
@@ -104,20 +102,29 @@ class Space:
         usable = [text for text in texts if self.unscorable(encoded[text]) is None]
         if not usable:
             return {}
-        vectors = self._centred([self._vectors(encoded[text]) for text in usable])
-        return {
-            text: Points(unit(rows), rows.new_tensor(self._weights(encoded[text])))
-            for text, rows in zip(usable, vectors, strict=True)
-        }
+        import torch
 
-    def _centred(self, vectors: list[Tensor]) -> list[Tensor]:
+        weights = [self._weights(encoded[text]) for text in usable]
+        lengths = list(map(len, weights))  # all texts in one operation: a GPU waits for the start of many
+        vectors = unit(self._centred(torch.cat([self._vectors(encoded[text]) for text in usable]), lengths))
+        shares = torch.tensor(list(chain.from_iterable(weights)), dtype=vectors.dtype, device=vectors.device)
+        rows = zip(vectors.split(lengths), shares.split(lengths), strict=True)
+        return dict(zip(usable, starmap(Points, rows), strict=True))
+
+    def _centred(self, vectors: Tensor, lengths: list[int]) -> Tensor:
+        import torch
+
         if self.centering == "none":
             return vectors
-        if self.centering in AXES:
-            means = [rows.mean(dim=AXES[self.centering], keepdim=True) for rows in vectors]
+        if self.centering == "dimension":
+            mean = vectors.mean(dim=1, keepdim=True)
+        elif self.centering == "sentence":
+            mean = torch.cat([rows.mean(dim=0, keepdim=True).expand_as(rows) for rows in vectors.split(lengths)])
+        elif self.centering == "batch":
+            mean = token_mean([vectors])
         else:
-            means = [token_mean(vectors) if self.centering == "batch" else vectors[0].new_tensor(self._mean().mean)]
-        return [without_noise(rows - mean, rows) for rows, mean in zip(vectors, cycle(means), strict=False)]
+            mean = torch.tensor(self._mean().mean, dtype=vectors.dtype, device=vectors.device)
+        return without_noise(vectors - mean, vectors)
 
     def _vectors(self, encoded: EncodedTexts) -> Tensor:
         return encoded.vectors[encoded.kept(self.special)].double()
@@ -153,7 +160,7 @@ class Space:
             usable = [text for text in texts[start : start + CHUNK] if self.unscorable(encoded[text]) is None]
             if usable:
                 vectors = [self._vectors(encoded[text]) for text in usable]
-                means.append(token_mean(vectors).numpy())
+                means.append(token_mean(vectors).cpu().numpy())
                 counts.append(sum(len(rows) for rows in vectors))
         if not means:
             raise RewardError(f"corpus={self.corpus!r}: its texts have no token; give texts with words")

@@ -27,7 +27,10 @@ TOKENS = {"cpu": 512, "cuda": 16384}  # of a batch, padding counted: small batch
 
 @dataclass(frozen=True, eq=False)
 class EncodedTexts:
-    """A text's token vectors ``(t, d)`` float32 and their ids; the first ``before`` and last ``after`` are special."""
+    """A text's token vectors ``(t, d)`` float32 on the encoder's device, and their ids.
+
+    The first ``before`` and last ``after`` are special.
+    """
 
     vectors: Tensor
     ids: tuple[int, ...]
@@ -114,7 +117,7 @@ class Encoder:
         return [_joined(read) for read in by_text]
 
     def _forward(self, rows: list[list[int]]) -> Tensor:
-        """Vectors ``(batch, longest, d)`` of rows of ids, padded on the right and masked; float32 on the CPU."""
+        """Vectors ``(batch, longest, d)`` of rows of ids, padded on the right and masked; float32 on the device."""
         import torch
 
         longest = max(len(row) for row in rows)
@@ -126,7 +129,7 @@ class Encoder:
         output = self.model(
             input_ids=ids.to(self.device), attention_mask=mask.to(self.device), output_hidden_states=True
         )
-        return self.layers.join(output.hidden_states).cpu()
+        return self.layers.join(output.hidden_states)
 
 
 def _joined(windows: Sequence[tuple[Window, Tensor]]) -> EncodedTexts:

@@ -7,7 +7,7 @@ encoding. As in the paper an encoder reads one sentence at a time, and every occ
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
@@ -94,7 +94,8 @@ class ContextualMover(Mover):
 
     def _encoded(self, words: Iterable[Word]) -> Mapping[str, EncodedTexts]:
         contexts = list(dict.fromkeys(word.context for word in words))
-        return dict(zip(contexts, self.source.load()(contexts), strict=True))
+        encoded = zip(contexts, self.source.load()(contexts), strict=True)
+        return {context: replace(read, vectors=read.vectors.cpu()) for context, read in encoded}
 
     def _document(self, words: Sequence[Word], encoded: Mapping[str, EncodedTexts]) -> Document:
         """Rows and vectors; a sentence that is repeated has the same rows."""

@@ -166,12 +166,12 @@ def test_exact_transport_against_a_linear_program(seed: int, rows: int, columns:
 
 
 def test_centerings() -> None:
-    vectors = points(0, 4)
-    source = EncoderSource("unread", layer=None)
-    (by_dimension,) = Space(source, "dimension", "all")._centred([vectors])
-    torch.testing.assert_close(by_dimension.sum(dim=1), torch.zeros(4, dtype=torch.float64))
-    (by_sentence,) = Space(source, "sentence", "all")._centred([vectors])
-    torch.testing.assert_close(by_sentence.sum(dim=0), torch.zeros(5, dtype=torch.float64))
+    texts, source = [points(0, 4), points(3, 6)], EncoderSource("unread", layer=None)
+    by_dimension = Space(source, "dimension", "all")._centred(torch.cat(texts), [4, 6])
+    torch.testing.assert_close(by_dimension.sum(dim=1), torch.zeros(10, dtype=torch.float64))
+    by_sentence = Space(source, "sentence", "all")._centred(torch.cat(texts), [4, 6])
+    for rows in by_sentence.split([4, 6]):
+        torch.testing.assert_close(rows.sum(dim=0), torch.zeros(5, dtype=torch.float64))
     both = [points(1, 2), points(2, 6)]
     torch.testing.assert_close(token_mean(both), torch.cat(both).mean(dim=0))  # a token counts once, not a text
 
