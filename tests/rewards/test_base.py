@@ -174,7 +174,8 @@ def test_an_installed_package_offers_a_reward_under_a_short_name(tmp_path, monke
 def test_the_options_of_a_reward_with_their_defaults() -> None:
     assert rewards.describe("sms").options == {
         "vectors": "none", "encoder": "none", "normalize": "none", "oov": "zero", "stopwords": "spacy", "split": "auto",
-        "language": "none", "sentence_weights": "words", "layer": "none", "long_texts": "windows", "device": "auto",
+        "language": "none", "sentence_weights": "words", "layer": "none", "long_texts": "windows", "dtype": "float32",
+        "device": "auto",
     }  # fmt: skip
 
 
