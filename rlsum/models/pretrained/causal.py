@@ -84,9 +84,6 @@ class Causal(TransformersModel):
 
     def searched(self, batch: Batch, decoding: Decoding) -> Tensor:
         """See TransformersModel.searched."""
-        if decoding.method == "greedy":
-            rows = torch.arange(len(batch), device=batch.src.device)
-            return self.chosen(batch, rows, SelfCritical(0, decoding.limits, self.rules), decoding.max_length)
         ids, mask = plain.left_padded(batch.src, batch.src_lengths)
         options = self.rules.searching(decoding, behind=ids.shape[1])
         options["generation_config"].stop_strings = list(self.vocabulary.stop) or None

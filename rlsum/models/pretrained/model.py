@@ -74,7 +74,7 @@ class TransformersModel(Model):
 
     @abstractmethod
     def searched(self, batch: Batch, decoding: Decoding) -> Tensor:
-        """Ids (B, L) of the greedy text of each article, or of a beam search."""
+        """Ids (B, L) of the best text of each article by beam search."""
 
     # ---- the summarizer protocol ----------------------------------------------------------------------------------
 
@@ -125,7 +125,13 @@ class TransformersModel(Model):
         if decoding.method == "sample":
             return self.sample(batch, decoding.samples, decoding.sampling)
         with self.no_dropout():
-            ids = self.rules.ends_of(self.searched(batch, decoding), decoding.max_length)
+            if decoding.method == "greedy":
+                choose = SelfCritical(0, decoding.limits, self.rules)
+                rows = torch.arange(len(batch), device=batch.src.device)
+                found = self.chosen(batch, rows, choose, decoding.max_length)
+            else:
+                found = self.searched(batch, decoding)
+            ids = self.rules.ends_of(found, decoding.max_length)
             return Tokens(ids, self(batch, ids).log_prob if scored else torch.full(ids.shape, torch.nan))
 
     def drawn(self, batch: Batch, rows: Tensor, cut: int, sampling: Sampling, noise: Tensor | None) -> Tokens:

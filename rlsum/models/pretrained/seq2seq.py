@@ -86,7 +86,7 @@ class Seq2Seq(TransformersModel):
         if self._refusal is None:
             self._refusal = self._difference(batch)
             if self._refusal:
-                say(f"{self.config.pretrained}: transformers' generate draws samples: {self._refusal}")
+                say(f"{self.config.pretrained}: transformers' generate decodes: {self._refusal}")
         return not self._refusal
 
     @torch.no_grad()

@@ -77,7 +77,8 @@ def of_steps(model, batch, pretrained_models):
         calls["samples, scored", str(options)] = partial(scored, model, batch, options)
     for decoding in (Decoding(), Decoding(block_ngrams=2), Decoding("beam", beam=3, block_ngrams=2, min_length=3)):
         calls["searched", str(decoding)] = partial(searched, model, batch, decoding)
-    calls["causal", "searched"] = partial(searched, *pretrained_models["causal"], Decoding(block_ngrams=2))
+    for name, (one, data) in pretrained_models.items():
+        calls[name, "searched"] = partial(searched, one, data, Decoding(block_ngrams=2))
     for name, call in calls.items():
         _, few, many = waited(call, 8), waited(call, 9), waited(call, 15)  # a look is taken every eight steps
         assert few == many, (name, few, many)

@@ -82,7 +82,7 @@ def test_steps_that_score_otherwise_are_left_and_said(models, monkeypatch, caplo
     monkeypatch.setattr(seq2seq, "_hidden", lambda places, like: torch.zeros(places.shape))  # all places are read
     with caplog.at_level("INFO", "rlsum.readers"):
         found = drawn(model, batch, {})
-    assert "transformers' generate draws samples: log-probabilities of its static cache would differ by" in caplog.text
+    assert "transformers' generate decodes: log-probabilities of its static cache would differ by" in caplog.text
     assert_same(found, expected)
 
 
