@@ -49,6 +49,8 @@ SIGNS: dict[str, Sign] = {
     "marks": Sign("have more than a mark for every two words", 0.05),
     "function words": Sign("have hardly a word but stop words", 0.05),
     "repetition": Sign("say the same words again and again", 0.15),
+    "broken": Sign("hold characters that stand for broken ones (U+FFFD)", 0.05),
+    "unknown": Sign("are nearly all words that neither their article nor any reference has", 0.05),
     "same": Sign("are word for word that of another article", 0.2),
     "limit": Sign("end at the limit of length", MOSTLY),
     "minimum": Sign("end as soon as the minimum of length allows", MOSTLY),
@@ -72,6 +74,8 @@ def degeneration(
     else:
         counts["limit"] = _cut_at_one_length(texts, lengths)
     counts["minimum"] = sum(length <= limits.shortest for length in lengths) if limits.shortest > 1 else 0
+    counts["broken"] = sum("\ufffd" in text for text in texts)
+    counts["unknown"] = _of_unknown_words(outputs)
     counts["same"] = _of_other_articles(outputs)
     return {sign: counts[sign] / len(outputs) for sign in SIGNS}
 
@@ -95,6 +99,21 @@ def _of_text(text: str, dropped: frozenset[str]) -> list[str]:
 @lru_cache(maxsize=REMEMBERED)
 def _is_mark(unit: str) -> bool:
     return not words(unit)
+
+
+def _of_unknown_words(outputs: Sequence[Output]) -> int:
+    """How many texts have one word in five at most of those of their source or of any reference; 0 of too few."""
+    references = {reference for output in outputs for reference in output.references}
+    if len(references) < ENOUGH:
+        return 0
+    known = {word.lower() for reference in references for word in words(reference)}
+    count = 0
+    for output in outputs:
+        strange = [word for word in map(str.lower, words(output.candidate)) if word not in known]
+        if output.source and len(strange) > 0.8 * len(words(output.candidate)):
+            own = {word.lower() for word in words(output.source)}
+            count += sum(word not in own for word in strange) > 0.8 * len(words(output.candidate))
+    return count
 
 
 def _of_other_articles(outputs: Sequence[Output]) -> int:

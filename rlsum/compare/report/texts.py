@@ -169,7 +169,10 @@ def findings_of_texts(read: Read, results: Results) -> Iterator[str]:
     if signs:
         yield f"Read the summaries before the scores: {'; '.join(signs)}."
     elif read.systems:
-        names = "no words, marks or stop words alone, repetition, one text for many articles, most cut at the limit"
+        names = (
+            "no words, marks or stop words alone, broken characters, words that nobody uses, repetition, one text for "
+            "many articles, most cut at the limit"
+        )
         yield f"All systems write texts: signs of degeneration ({names}) are rare."
     yield from _copying(read, results)
     yield from _spelled(read, results)

@@ -66,6 +66,7 @@ def test_ordinary_summaries_raise_no_alarm(texts, language):
         ([f"{text} {text} {text} {text}" for text in ORDINARY], None, None, {"repetition"}),
         (["彼は東京に行く。" * 8 + f"{place}。" for place in range(20)], None, "ja", {"repetition"}),
         ([f"le de la les des un {word} et." for word in "abcdefghij"], None, "fr", {"function words"}),
+        ([f"the river � was closed on day {place}" for place in range(20)], None, None, {"broken"}),
         (["The harbour was closed on Monday."] * 20, None, None, {"same"}),
         (["The  Harbour was closed.", "the harbour was closed."] * 20, Limits(0, 50), None, {"same"}),
         ([" ".join(text.split()[:12]) for text in ORDINARY], Limits(0, 12), None, {"limit"}),
@@ -75,6 +76,29 @@ def test_ordinary_summaries_raise_no_alarm(texts, language):
 )
 def test_degenerate_summaries_raise_the_alarm(texts, limits, language, signs):
     assert alarms(texts, limits, language) == signs
+
+
+@pytest.mark.parametrize(
+    ("candidate", "references", "share"),
+    [
+        ("blorp zyx quonk fneed {place}", 20, 1.0),  # as of random weights
+        ("blorp zyx quonk fneed {place}", 9, 0.0),  # too few references to say which words there are
+        ("blorp zyx the river opened", 20, 0.0),
+        ("jurat noter {place}", 20, 0.0),  # words of the article
+    ],
+)
+def test_texts_of_words_that_nobody_uses(candidate, references, share):
+    rows = [
+        Output(
+            str(place),
+            f"Jurat noter {place}.",
+            (sentence(place % references),),
+            candidate.format(place=f"x{place}"),
+            "s",
+        )
+        for place in range(40)
+    ]
+    assert degeneration(rows)["unknown"] == share
 
 
 def test_one_text_for_copies_of_one_article_is_no_sign():
