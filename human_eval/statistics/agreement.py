@@ -19,6 +19,8 @@ from rlsum.evaluation.agreement import Agreement, krippendorff_alpha, pairable, 
 from rlsum.evaluation.coefficients.statistic import Engine
 from rlsum.evaluation.rows import Ids, Ints
 
+MOST = 2_000  # resamples; each takes long
+
 
 def agreements(votes: ArrayLike, *, items: Ids | None = None, how: Uncertainty = USUAL) -> dict[str, Agreement]:
     """Name -> agreement of ``votes``: alpha (ordinal: a tie is between the two), kappa, pairwise, correlation.
@@ -26,7 +28,7 @@ def agreements(votes: ArrayLike, *, items: Ids | None = None, how: Uncertainty =
     NaN if no item has two votes and, but for pairwise, if all votes are equal.
     """
     matrix, unit, units = pairable(votes, items)
-    level, resamples, seed = how.level, how.resamples, how.seed
+    level, resamples, seed = how.level, min(how.resamples, MOST), how.seed
     alpha = krippendorff_alpha(votes, scale="ordinal", inputs=items, confidence=level, resamples=resamples, seed=seed)
     undefined = replace(alpha, value=np.nan, low=np.nan, high=np.nan, reason="")
     measured = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 from human_eval.statistics.agreement import agreements
@@ -27,8 +27,6 @@ from human_eval.statistics.votes import Votes, matrix
 from human_eval.study import ERRORS, Pair
 from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement
-
-AGREEING = 2_000  # most resamples of the agreement of judges
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,6 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
     asked = {criterion: kept.of(criterion) for criterion in votes.criteria if kept.of(criterion)}
     unchecked = unchecked_judges(kept, settings.rules)
     found, without = told(kept, settings, unchecked)
-    few = replace(settings, resamples=min(settings.resamples, AGREEING))
     voted = {
         row.pair: 1.0 if row.decided_by else row.answer.p_holm
         for row in found
@@ -108,7 +105,7 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
         unchecked=unchecked,
         without=without,
         agreement={
-            where: agreements(table.values, items=table.items, how=few)
+            where: agreements(table.values, items=table.items, how=settings)
             for where, table in judged.items()
             if table.values.size
         },
