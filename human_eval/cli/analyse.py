@@ -126,12 +126,13 @@ def _write(analysis: Analysis, out: Path) -> None:
 def _settings(how: Analysing, rules: ExclusionRules, given: Sequence[str]) -> AnalysisSettings:
     """Settings from the plan, or from the options ``given``; both together are refused as ambiguous."""
     from human_eval.planning.plan import settings_of
-    from human_eval.statistics.settings import AnalysisSettings
+    from human_eval.statistics.settings import AnalysisSettings, Uncertainty
 
+    uncertainty = Uncertainty(resamples=how.resamples, seed=how.seed)
     if how.plan is not None:
         if given:
             options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
             raise UserError(f"{options}: the plan sets this; leave out the option, or --plan")
-        return settings_of(how.plan, how.resamples, how.seed)
+        return settings_of(how.plan, uncertainty)
     own: dict[str, Any] = {name: getattr(how, name) for name in ("primary", "alpha") if name in given}
-    return AnalysisSettings(**own, rules=rules, resamples=how.resamples, seed=how.seed)
+    return AnalysisSettings(**own, rules=rules, **vars(uncertainty))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -16,7 +16,6 @@ from human_eval.cli.arguments import Database, StudyFolder, checked_names, datab
 from human_eval.collection.store import ResponseStore
 from human_eval.files import read_key, read_study
 from human_eval.formatting import csv_text
-from human_eval.study import Study, StudyKey
 from rlsum.errors import UserError
 from rlsum.files import check_free, write_atomically
 
@@ -48,6 +47,8 @@ def judges(
 
     rlsum human-eval judges study --ban anna,guest:5f3e
     """
+    from human_eval.web.overview import overview
+
     if out is not None:
         check_free("out", out, overwrite)
     blind = read_study(study)
@@ -62,7 +63,7 @@ def judges(
             store.people.bar(name, "banned")
         for name in checked_names("--admit", admit) if admit else []:
             store.people.admit(name)
-        rows = _rows(store, blind, None if key is None else read_key(key, blind))
+        rows = overview(blind, store, time.time(), None if key is None else read_key(key, blind))["rows"]
     table = Table(*(Column(name, overflow="fold") for name in SHOWN))
     for row in rows:
         table.add_row(*(escape(str(row[name])) for name in SHOWN))
@@ -70,13 +71,3 @@ def judges(
     if out is not None:
         write_atomically(out, csv_text([list(rows[0]) if rows else [], *([*row.values()] for row in rows)]).encode())
         typer.echo(f"{out}: {len(rows)} rows; what judges told about themselves is personal, keep it apart")
-
-
-def _rows(store: ResponseStore, study: Study, key: StudyKey | None) -> list[dict[str, Any]]:
-    from human_eval.web.overview import overview, people_rows
-
-    responses, people = store.responses(), store.people.all()
-    failed = [person.judge for person in people if person.barred == "failed checks"]
-    progress = overview(study, responses, store.loans(), time.time(), key, failed=failed)
-    known = {"closed": store.state() == "closed", "checked": key is not None}
-    return people_rows(study, responses, progress["judges"], people, **known)

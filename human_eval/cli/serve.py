@@ -92,9 +92,8 @@ def _verdict(shown: Serving, study: Study) -> tuple[StudyKey | None, AnalysisSet
     if shown.plan is None:
         return key, None
     from human_eval.planning.plan import settings_of
-    from rlsum.evaluation.statistics import RESAMPLES
 
-    return key, settings_of(shown.plan, RESAMPLES, seed=0)
+    return key, settings_of(shown.plan)
 
 
 @expanded

@@ -20,7 +20,7 @@ from human_eval.planning.recruitment import Effort, Recruitment, recruitment
 from human_eval.planning.scenarios import Scenario
 from human_eval.planning.simulation import Assumptions, blocks, claimed, draw_judged
 from human_eval.statistics.exclusion import ExclusionRules
-from human_eval.statistics.settings import LIKE_THESE, THESE, About, AnalysisSettings, Planned
+from human_eval.statistics.settings import LIKE_THESE, THESE, USUAL, About, AnalysisSettings, Planned, Uncertainty
 from rlsum.errors import UserError
 from rlsum.readers import json_object
 
@@ -194,7 +194,7 @@ def write_plan(path: Path, plan: StudyPlan) -> None:
     path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
-def settings_of(path: Path, resamples: int, seed: int) -> AnalysisSettings:
+def settings_of(path: Path, how: Uncertainty = USUAL) -> AnalysisSettings:
     """The settings of the analysis from plan.json. Raises UserError for another file."""
     data = json_object(path, "give the plan.json that `rlsum human-eval plan` wrote", UserError)
     try:
@@ -207,7 +207,7 @@ def settings_of(path: Path, resamples: int, seed: int) -> AnalysisSettings:
         people = planned.people(items, planned.judges)
         kept = Planned(items, planned.judges, planned.pairs, people, cast(About, planned.about), spare, planned.answers)
         made = str(planned.primary), rules, float(planned.alpha), kept
-        return AnalysisSettings(*made, resamples=resamples, seed=seed)
+        return AnalysisSettings(*made, **vars(how))
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise UserError(f"{path}: not a plan ({error}); give the plan.json of `rlsum human-eval plan`") from error
 

@@ -55,19 +55,14 @@ class Admin:
         return page("admin.html", {**values, "token": self._site.access.form(visitor, "admin")})
 
     def _values(self) -> dict[str, Any]:
-        from human_eval.web.overview import (  # imports scipy, which would delay the start of the server
-            overview,
-            people_rows,
-        )
+        from human_eval.web.overview import overview  # imports scipy, which would delay the start of the server
 
         site, store, training = self._site, self._store, self._study.training
-        state, responses, people = store.state(), store.responses(), store.people.all()
-        failed = [person.judge for person in people if person.barred == "failed checks"]
-        now = site.access.now(), site.key, site.settings, failed
-        progress = overview(self._study, responses, store.loans(), *now)
-        known = {"closed": state == "closed", "checked": site.key is not None}
+        state = store.state()
+        progress = overview(self._study, store, site.access.now(), site.key, site.settings)
+        responses, people = progress["responses"], progress["people"]
         return {
-            "rows": people_rows(self._study, responses, progress["judges"], people, **known),
+            "rows": progress["rows"],
             "waiting": store.waiting(PATIENCE),
             "study": self._study,
             "state": state,

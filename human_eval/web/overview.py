@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import permutations
@@ -13,7 +13,7 @@ import numpy as np
 
 from human_eval.collection.people import Person
 from human_eval.collection.responses import Response
-from human_eval.collection.store import Loan
+from human_eval.collection.store import ResponseStore
 from human_eval.formatting import counted
 from human_eval.report.findings import findings
 from human_eval.report.warnings import warnings
@@ -48,25 +48,23 @@ class JudgeRow:
 
 def overview(
     study: Study,
-    responses: Sequence[Response],
-    loans: Sequence[Loan],
+    store: ResponseStore,
     now: float,
     key: StudyKey | None = None,
     settings: AnalysisSettings | None = None,
-    failed: Collection[str] = (),
 ) -> dict[str, Any]:
     """The state of a study at ``now`` (seconds since 1970), by name. Only the ``key`` tells checks from other tasks.
 
-    ``failed``: judges who were kept from going on for failing the checks, so that their tasks are open again.
-
-    ``agreement``: question -> share of pairs of judges with the same answer. ``seconds``: the quartiles of the times
-    per item.
+    ``responses``, ``people``: what is stored. ``rows``: see `people_rows`. ``agreement``: question -> share of pairs of
+    judges with the same answer. ``seconds``: the quartiles of the times per item.
     """
+    responses, people = store.responses(), store.people.all()
+    failed = {person.judge for person in people if person.barred == "failed checks"}  # their tasks are open again
     by_judge: dict[str, list[Response]] = defaultdict(list)
     for response in responses:
         by_judge[response.judge].append(response)
     answered = {(response.judge, response.task) for response in responses if response.judge not in failed}
-    loan_of = {loan.judge: loan for loan in loans}
+    loan_of = {loan.judge: loan for loan in store.loans()}
     votes = unblind(study, key, responses) if key else None
     rules = settings.rules if settings else ExclusionRules()
     failing = {row.judge: row.reason for row in excluded(votes, rules)} if votes else {}
@@ -83,11 +81,14 @@ def overview(
         "done": len({task for _, task in answered}),
         "total": len(study.tasks),
         "booklets": len(study.booklets),
-        "lent": len(loans),
+        "lent": len(loan_of),
         "comments": sum(bool(response.comment) for response in responses),
         "seconds": _quartiles(responses),
         "agreement": _agreement(study, [row for row in responses if row.judge not in failing], key),
         "judges": rows,
+        "responses": responses,
+        "people": people,
+        "rows": people_rows(study, responses, rows, people, closed=store.state() == "closed", checked=key is not None),
     }
 
 

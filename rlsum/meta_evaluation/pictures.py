@@ -11,6 +11,7 @@ import numpy as np
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.significance import MetricTest
 from rlsum.meta_evaluation.evaluation import CORRECTION, Result
+from rlsum.meta_evaluation.findings import ALPHA
 from rlsum.meta_evaluation.scores import ScoreTable
 from rlsum.pages.pictures.drawing import COLOURS, INKS, PAPERS, Mode, Picture, drawn, short_name
 
@@ -23,7 +24,7 @@ LONGEST = 34  # letters of a metric's label
 COLUMNS = 3
 BINS = 10
 LEGIBLE = 16  # metrics; the cells of larger heat maps hold no numbers
-STEPS = (0.05, 0.01, 0.001)  # p-values below which a cell gets darker
+STEPS = (ALPHA, 0.01, 0.001)  # p-values below which a cell gets darker
 SHADES = (0.18, 0.4, 0.65, 0.95)  # shares of the colour, one more than STEPS
 
 
@@ -40,7 +41,8 @@ def heat_map(result: Result) -> Picture:
         f"tests-{result.statistic}",
         f"Differences between metrics: {result.statistic}, {result.level}",
         f"Row minus column, with p after {CORRECTION}'s correction. Blue: the row agrees better with people; orange: "
-        "the column does; darker at p < .05, .01, .001; grey: no difference detected; no colour: not tested.",
+        f"the column does; darker at p < {', '.join(f'{step:g}'[1:] for step in STEPS)}; grey: no difference detected; "
+        "no colour: not tested.",
         (width, side),
         draw,
     )

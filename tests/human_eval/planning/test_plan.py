@@ -20,7 +20,7 @@ from human_eval.planning.simulation import CELLS, Assumptions, blocks
 from human_eval.report.results import to_json
 from human_eval.statistics.analysis import analyse
 from human_eval.statistics.exclusion import ExclusionRules
-from human_eval.statistics.settings import LIKE_THESE, THESE, AnalysisSettings, Planned
+from human_eval.statistics.settings import LIKE_THESE, THESE, AnalysisSettings, Planned, Uncertainty
 from rlsum.errors import UserError
 
 
@@ -98,13 +98,13 @@ def test_scenarios_are_deposited_and_written(foreseen, tmp_path):
     write_plan(tmp_path / "plan.json", foreseen)
     kept = json.loads((tmp_path / "plan.json").read_text())
     assert [each["scenario"]["name"] for each in kept["outlooks"]] == ["expected", "hard | to tell"]
-    assert settings_of(tmp_path / "plan.json", 100, 0).primary == "overall"
+    assert settings_of(tmp_path / "plan.json").primary == "overall"
 
 
 def test_analyse_reads_what_plan_wrote(made, tmp_path):
     rules = ExclusionRules(max_failed=0.4, min_seconds=3)
     write_plan(tmp_path / "plan.json", replace(made, rules=rules, design=replace(made.design, alpha=0.01)))
-    settings = settings_of(tmp_path / "plan.json", 100, 7)
+    settings = settings_of(tmp_path / "plan.json", Uncertainty(resamples=100, seed=7))
     assert replace(settings, planned=None) == AnalysisSettings("overall", rules, 0.01, resamples=100, seed=7)
     items = made.design.items
     assert settings.planned == Planned(items, 3, 1, made.design.people(items, 3), LIKE_THESE, answers="pair")
@@ -113,7 +113,7 @@ def test_analyse_reads_what_plan_wrote(made, tmp_path):
     for text in ("[]", "{}", "{", '{"format": 1, "design": {"rules": {"speed": 1}}}', *map(json.dumps, old)):
         (tmp_path / "other.json").write_text(text)
         with pytest.raises(UserError, match=r"other\.json"):
-            settings_of(tmp_path / "other.json", 100, 7)
+            settings_of(tmp_path / "other.json")
 
 
 def test_a_pilot_gives_ties_and_correlation(tmp_path):

@@ -40,4 +40,4 @@ def test_the_spare_booklets_of_a_plan_reach_the_analysis(tmp_path):
     made = plan(PlannedDesign(items=60), Assumptions(), effort=Effort(excluded=0.1), draws=100)
     write_plan(tmp_path / "plan.json", made)
     assert made.recruitment.spare == 1
-    assert settings_of(tmp_path / "plan.json", 100, 0).planned.spare == 1
+    assert settings_of(tmp_path / "plan.json").planned.spare == 1
