@@ -7,7 +7,9 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from math import isqrt
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -19,27 +21,53 @@ Bits = NDArray[np.uint64]
 WORD = 64  # bits
 MOST = 256  # words of a text: one step for all pairs costs more than it saves where few are that long
 CELLS = 2**20  # of a table: in the processor's cache
+STRIP = 2**14  # columns of a long pair's table that are computed together
+ROWS = 2**12  # of a table that are kept at once
 
 
 def lcs_length(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """The length of the longest common subsequence; about 50 times as fast as the table in rouge-score."""
-    rows = [(0, (1 << len(first)) - 1), *_lcs_rows(_positions(first), len(first), second)]
-    return len(first) - rows[-1][1].bit_count()
+    """The length of the longest common subsequence; about 50 times as fast as the table in rouge-score.
+
+    Of a long ``first``, STRIP columns at a time, so that memory grows with the texts, not with their product.
+    """
+    carries, length = bytearray(len(second)), 0  # from a strip to the next one, a row
+    for start in range(0, len(first), STRIP):
+        strip = first[start : start + STRIP]
+        positions, full = _positions(strip), (1 << len(strip)) - 1
+        level = full
+        for row, word in enumerate(second):
+            equal, carry = positions.get(word, 0), carries[row]
+            if equal or carry:
+                matched = level & equal
+                total = level + matched + carry
+                carries[row] = total > full
+                level = (total | (level - matched)) & full
+        length += len(strip) - level.bit_count()
+    return length
 
 
 def lcs_positions(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """The positions in ``first`` of one longest common subsequence, as the bits of an integer."""
+    """The positions in ``first`` of one longest common subsequence, as the bits of an integer.
+
+    Of a long ``second``, the table is kept at some rows, and those between are made again on the way back.
+    """
     positions = _positions(first)
     if positions.keys().isdisjoint(second):
         return 0
     subsequence, reach = 0, (1 << len(first)) - 1
-    for equal, level in reversed(list(_lcs_rows(positions, len(first), second))):
-        last = 1 << ((equal | ~level) & reach).bit_length() >> 1  # the last position in reach that matches or grew
-        if not last:
-            break
-        if equal & last:
-            subsequence |= last
-        reach = last - 1 if equal & last else (last << 1) - 1
+    size = max(ROWS, isqrt(len(second)))
+    blocks, levels = [second[start : start + size] for start in range(0, len(second), size)], [reach]
+    for block in blocks[:-1]:
+        levels.append(deque(_lcs_rows(positions, levels[-1], reach, block), 1)[0][1])
+    full = reach
+    for block, before in zip(reversed(blocks), reversed(levels), strict=True):
+        for equal, level in reversed(list(_lcs_rows(positions, before, full, block))):
+            last = 1 << ((equal | ~level) & reach).bit_length() >> 1  # the last position in reach that matches or grew
+            if not last:
+                return subsequence
+            if equal & last:
+                subsequence |= last
+            reach = last - 1 if equal & last else (last << 1) - 1
     return subsequence
 
 
@@ -59,12 +87,13 @@ def _positions(words: Sequence[Hashable]) -> dict[Hashable, int]:
     return positions
 
 
-def _lcs_rows(positions: dict[Hashable, int], length: int, second: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
-    """Per word of ``second``: its positions in ``first``, and the positions at which its row of the table is level.
+def _lcs_rows(
+    positions: dict[Hashable, int], level: int, full: int, second: Iterable[Hashable]
+) -> Iterator[tuple[int, int]]:
+    """Per word of ``second``: its positions in the first text, and those at which its row of the table is level.
 
-    The zeros of a row are where the length grows by one.
+    The zeros of a row are where the length grows by one. ``level``: the row before; ``full``: a row of ones.
     """
-    full = level = (1 << length) - 1
     for word in second:
         equal = positions.get(word, 0)
         matched = level & equal

@@ -10,6 +10,7 @@ from rouge_score.rouge_scorer import RougeScorer, _lcs_table, lcs_ind
 from rouge_score.tokenize import tokenize
 
 import rewards
+from rewards.lexical import subsequences
 from rewards.lexical.numbered import Numbered
 from rewards.lexical.rouge import rouge_l, rouge_lsum
 from rewards.lexical.subsequences import lcs_length, lcs_positions
@@ -91,17 +92,16 @@ def test_a_reference_too_short_for_bigrams_is_undefined() -> None:
     assert reward(["cat"], [["cat dog"]])[0] == 0.0
 
 
-@given(st.lists(st.integers(0, 4), max_size=40), st.lists(st.integers(0, 4), max_size=40))
-def test_lcs_equals_the_table(first: list[int], second: list[int]) -> None:
+@pytest.mark.parametrize("most", [3, 2**14], ids=["in blocks", "at once"])
+@given(first=st.lists(st.integers(0, 4), max_size=40), second=st.lists(st.integers(0, 4), max_size=40))
+def test_lcs_equals_the_table_of_rouge_score(most: int, first: list[int], second: list[int]) -> None:
+    """The union over sentences depends on which of several common subsequences it is."""
     left, right = [str(item) for item in first], [str(item) for item in second]
-    assert lcs_length(left, right) == _lcs_table(left, right)[-1][-1]
-
-
-@given(st.lists(st.integers(0, 4), max_size=40), st.lists(st.integers(0, 4), max_size=40))
-def test_of_several_common_subsequences_the_one_of_rouge_score(first: list[int], second: list[int]) -> None:
-    """The union over sentences depends on which one it is."""
-    left, right = [str(item) for item in first], [str(item) for item in second]
-    assert lcs_positions(left, right) == sum(1 << place for place in lcs_ind(left, right))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subsequences, "STRIP", most)
+        patch.setattr(subsequences, "ROWS", most)
+        assert lcs_length(left, right) == _lcs_table(left, right)[-1][-1]
+        assert lcs_positions(left, right) == sum(1 << place for place in lcs_ind(left, right))
 
 
 def test_lsum_by_hand() -> None:
