@@ -51,12 +51,7 @@ def _task(row: Any, criteria: Sequence[Criterion], marking: Marking | None, wher
 
 
 def _right(
-    name: str,
-    given: Any,
-    texts: Sequence[str],
-    kinds: Mapping[str, AnswerKind],
-    marking: Marking | None,
-    where: str,
+    name: str, given: Any, texts: Sequence[str], kinds: Mapping[str, AnswerKind], marking: Marking | None, where: str
 ) -> tuple[str, ...]:
     """The right answers to a criterion, of which the file gives one or a list."""
     if marking and name == ERRORS:

@@ -14,14 +14,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from human_eval.answers import KINDS, LETTERS, PAIR
-from human_eval.criteria import (
-    MARKING_INSTRUCTIONS,
-    MARKING_TITLE,
-    StudyWording,
-    read_criteria,
-    read_marking,
-    standard,
-)
+from human_eval.criteria import MARKING_INSTRUCTIONS, MARKING_TITLE, StudyWording, read_criteria, read_marking, standard
 from human_eval.criteria import instructions as usual
 from human_eval.design import build as design
 from human_eval.design.blinding import naming_note, naming_tasks

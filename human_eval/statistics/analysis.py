@@ -10,14 +10,7 @@ from human_eval.statistics.audit import JudgeAudit, judge_effects, length_effect
 from human_eval.statistics.control_variate import ControlVariate, control_variate
 from human_eval.statistics.errors import Errors, errors
 from human_eval.statistics.exclusion import ExcludedJudge, excluded, unchecked_judges
-from human_eval.statistics.metrics import (
-    Lead,
-    MetricScores,
-    difference,
-    length_lead,
-    metric_agreements,
-    scored_items,
-)
+from human_eval.statistics.metrics import Lead, MetricScores, difference, length_lead, metric_agreements, scored_items
 from human_eval.statistics.outcomes import Outcome, Without, detected, outcomes, told
 from human_eval.statistics.preference import Preference, item_means
 from human_eval.statistics.ranking import SystemRanking, ranked

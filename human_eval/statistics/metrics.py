@@ -74,13 +74,7 @@ def scored_items(scores: dict[str, dict[str, float]], pair: Pair) -> tuple[str, 
     return tuple(sorted(set(scores.get(pair[0], {})) & set(scores.get(pair[1], {}))))
 
 
-def accuracy(
-    people: ArrayLike,
-    metric: ArrayLike,
-    *,
-    items: Ids | None = None,
-    how: Uncertainty = USUAL,
-) -> Preference:
+def accuracy(people: ArrayLike, metric: ArrayLike, *, items: Ids | None = None, how: Uncertainty = USUAL) -> Preference:
     """How often the signs of ``people`` (n,) and ``metric`` (n,), preferences for the second text, agree.
 
     ``share`` is the accuracy (chance: .5), with its interval by item and the test against chance. Comparisons in which

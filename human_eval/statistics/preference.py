@@ -48,12 +48,7 @@ class Preference:
 
 
 def preference(
-    votes: ArrayLike,
-    *,
-    items: Ids | None = None,
-    same: int = 0,
-    ties: Ties = "half",
-    how: Uncertainty = USUAL,
+    votes: ArrayLike, *, items: Ids | None = None, same: int = 0, ties: Ties = "half", how: Uncertainty = USUAL
 ) -> Preference:
     """The preference in ``votes`` (comparisons, judges) in [-1, 1], 0 = no difference, NaN = not judged.
 

@@ -117,10 +117,7 @@ def test_a_head_that_was_changed_is_refused(folder, change, told):
             {"tasks": {"t1": {"pair": ["a", "b"], "left": "a", "right": "b", "kind": "other"}}},
             "t1: kind must be 'pair'",
         ),
-        (
-            {"tasks": {"t1": {"pair": ["a"], "left": "a", "right": "b", "kind": "pair"}}},
-            "less than two systems",
-        ),
+        ({"tasks": {"t1": {"pair": ["a"], "left": "a", "right": "b", "kind": "pair"}}}, "less than two systems"),
         ({"tasks": {"t1": 3}}, "tasks: t1: not an object"),
         ({"ties": [{"pair": ["a", "b"]}]}, "no 'item'"),
         ({"systems": "a, b"}, "systems must be a list"),

@@ -6,14 +6,7 @@ import pytest
 from votes import study_of, votes_of
 
 from human_eval.planning.design import PlannedDesign
-from human_eval.planning.plan import (
-    SPREAD,
-    PowerCurve,
-    from_pilot,
-    plan,
-    settings_of,
-    write_plan,
-)
+from human_eval.planning.plan import SPREAD, PowerCurve, from_pilot, plan, settings_of, write_plan
 from human_eval.planning.preregistration import preregistration, scenario_table
 from human_eval.planning.scenarios import Scenario
 from human_eval.planning.simulation import CELLS, Assumptions, blocks

@@ -56,10 +56,7 @@ def test_what_cannot_be_used_is_named(tmp_path, text, said):
 
 @pytest.mark.parametrize(
     ("usual", "judges", "said"),
-    [
-        (Assumptions(0.6, 2.0, 0.3), 3, r"csv:3: ties is that of --ties 2: expected"),
-        (USUAL, 0, r"csv:2: .*--judges 0"),
-    ],
+    [(Assumptions(0.6, 2.0, 0.3), 3, r"csv:3: ties is that of --ties 2: expected"), (USUAL, 0, r"csv:2: .*--judges 0")],
 )
 def test_what_a_row_takes_from_the_options_must_make_sense_too(tmp_path, usual, judges, said):
     (tmp_path / "table.csv").write_text("preference,ties\n.6,.1\n.7,\n")

@@ -43,10 +43,7 @@ def test_rules_that_make_no_sense(wrong):
     [
         ({}, "would (of 2 to 7 checks, more than one) are left out"),
         ({"min_checks": 4}, "would of 4 or more checks are left out"),
-        (
-            {"max_failed": 0.4, "min_seconds": 3},
-            "40% of 2 or more checks, and judges with a median time below 3 s",
-        ),
+        ({"max_failed": 0.4, "min_seconds": 3}, "40% of 2 or more checks, and judges with a median time below 3 s"),
     ],
 )
 def test_rules_in_words(rules, said):

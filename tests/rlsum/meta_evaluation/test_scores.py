@@ -73,12 +73,7 @@ def test_judges_are_people_only_where_they_are_named():
 
 def test_labels_lose_what_all_of_a_name_share():
     labels = ["sms(vectors=/a/v.txt, normalize=unit)", "sms(vectors=/a/v.txt)", "rouge-l(stemmer=true)", "weighted"]
-    assert list(short_labels(labels).values()) == [
-        "sms(normalize=unit)",
-        "sms",
-        "rouge-l(stemmer=true)",
-        "weighted",
-    ]
+    assert list(short_labels(labels).values()) == ["sms(normalize=unit)", "sms", "rouge-l(stemmer=true)", "weighted"]
 
 
 def test_a_metric_that_reads_sources_says_why_a_text_is_undefined():
