@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass
 from rich.console import Console
 
@@ -19,6 +19,7 @@ from rlsum.cli.options import Overwrite, expanded
 from rlsum.errors import UserError
 from rlsum.files import check_folder
 from rlsum.pages.terminal import show
+from rlsum.parsing import option_fault
 
 if TYPE_CHECKING:
     from human_eval.planning.plan import StudyPlan
@@ -90,7 +91,10 @@ def plan(
     names = [name.strip() for name in criteria.split(",") if name.strip()]
     if design.primary not in names:
         raise UserError(f"--primary {design.primary}: not one of --criteria {', '.join(names)}")
-    assumptions, source = _assumptions(how, design.primary)
+    try:
+        assumptions, source = _assumptions(how, design.primary)
+    except ValidationError as error:
+        raise option_fault(error, vars(how)) from error
     scenarios = () if how.assumptions is None else read_scenarios(how.assumptions, assumptions, design.judges)
     if scenarios:
         assumptions, design = scenarios[0].assumptions, replace(design, judges=scenarios[0].judges)
@@ -109,9 +113,9 @@ def _assumptions(how: Assumed, primary: str) -> tuple[Assumptions, str]:
     from human_eval.planning.simulation import Assumptions
 
     if how.pilot is None:
-        correlation = 0.3 if how.correlation is None else how.correlation
-        spread = SPREAD if how.spread is None else how.spread
-        return Assumptions(how.preference, how.ties or 0.0, correlation, spread), "assumed"
+        names = [field.name for field in fields(Assumptions)]
+        given = {name: value for name in names if (value := getattr(how, name)) is not None}
+        return Assumptions(**{"spread": SPREAD, **given}), "assumed"
     if how.ties is not None or how.correlation is not None:
         raise UserError("--ties, --correlation: --pilot already gives them; leave out these options, or --pilot")
     return from_pilot(how.pilot, primary, how.preference, how.spread)

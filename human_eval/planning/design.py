@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from human_eval.answers import PAIR
@@ -15,21 +16,22 @@ class PlannedDesign:
 
     Each pair is tested at ``alpha / pairs``, the strictest step of Holm's correction. ``about`` is an `About`: the test
     is that of `random_judges` or of `preference`. ``answers``: their kind, in `human_eval.answers.KINDS`.
+    Raises pydantic's ValidationError for values out of range.
     """
 
-    judges: int = 3
+    judges: int = Field(default=3, ge=1, le=100)
     """judges per item"""
-    booklet: int = 20
+    booklet: int = Field(default=20, ge=1)
     """most pairs for one judge, as in `build`"""
     about: str = LIKE_THESE
     """whom the verdict is about: 'judges like these', or 'these judges' alone"""
-    items: int | None = None
+    items: int | None = Field(default=None, ge=1, le=10_000)
     """items; default: the fewest that reach the power"""
-    power: float = 0.8
+    power: float = Field(default=0.8, gt=0, lt=1)
     """probability of detecting the preference"""
-    alpha: float = ALPHA
+    alpha: float = Field(default=ALPHA, gt=0, lt=1)
     """significance level of the test"""
-    pairs: int = 1
+    pairs: int = Field(default=1, ge=1, le=1_000)  # more fill the memory
     """pairs of systems compared on the primary criterion"""
     answers: str = PAIR
     """what judges answer, as in `build`"""

@@ -15,7 +15,6 @@ from human_eval.answers import KINDS
 from human_eval.formatting import counted, percentage
 from human_eval.planning.design import PlannedDesign
 from human_eval.planning.graded import draw_graded
-from human_eval.planning.ranges import check_ranges
 from human_eval.planning.recruitment import Effort, Recruitment, recruitment
 from human_eval.planning.scenarios import Scenario
 from human_eval.planning.simulation import Assumptions, blocks, claimed, draw_judged
@@ -107,7 +106,7 @@ def plan(
 
     Raises UserError if no simulated number of items reaches the power, or for an invalid option.
     """
-    _check(design, assumptions)
+    _check(design, [assumptions, *(row.assumptions for row in scenarios)])
     simulated = partial(simulated_power, design, draws=draws, seed=seed)
 
     def curve(assumed: Assumptions, judges: int) -> PowerCurve:
@@ -184,7 +183,8 @@ def from_pilot(path: Path, criterion: str, preference: float, spread: float | No
         spread = float(np.clip(np.mean(spreads), 0, 0.49))
         source += ", as is the spread of judges"
     spread = SPREAD if spread is None else spread
-    return Assumptions(preference, tied / votes, float(np.clip(np.mean(known), 0, 1)), spread), source
+    estimated = {"ties": tied / votes, "correlation": float(np.clip(np.mean(known), 0, 1))}
+    return Assumptions(preference=preference, spread=spread, **estimated), source
 
 
 def write_plan(path: Path, plan: StudyPlan) -> None:
@@ -212,10 +212,10 @@ def settings_of(path: Path, how: Uncertainty = USUAL) -> AnalysisSettings:
         raise UserError(f"{path}: not a plan ({error}); give the plan.json of `rlsum human-eval plan`") from error
 
 
-def _check(design: PlannedDesign, assumptions: Assumptions) -> None:
+def _check(design: PlannedDesign, assumed: Sequence[Assumptions]) -> None:
     """Raise UserError naming the first invalid option."""
-    names = ("judges", "power", "alpha", "pairs", "items", "booklet")
-    check_ranges(asdict(assumptions) | {name: getattr(design, name) for name in names})
+    if any(row.preference == 0.5 for row in assumed):
+        raise UserError("--preference 0.5: is none; give more, such as 0.6")
     if design.about not in get_args(About):
         raise UserError(f"--about {design.about!r}: expected one of {', '.join(get_args(About))}")
     if design.answers not in KINDS:

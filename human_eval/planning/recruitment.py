@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from human_eval.formatting import counted, percentage
 from human_eval.minutes import A_TASK
-from human_eval.planning.ranges import check_ranges
 from rlsum.errors import UserError
 
 ROUNDING = 1e-9
@@ -22,21 +21,20 @@ class Effort:
     Raises pydantic's ValidationError for values out of range.
     """
 
-    attrition: float = 0.0
+    attrition: float = Field(default=0.0, ge=0, lt=1)
     """share of people who begin and do not finish, or fail a training round"""
-    excluded: float = 0.0
+    excluded: float = Field(default=0.0, ge=0, lt=1)
     """share of people who finish and whom the rules will exclude"""
-    minutes: float = A_TASK
+    minutes: float = Field(default=A_TASK, gt=0, allow_inf_nan=False)
     """minutes of a task: an article, two summaries and the answers; `build` prints those of your texts"""
-    checks: int = 5
+    checks: int = Field(default=5, ge=0)
     """checks for each person, as in `build`"""
-    pay: float | None = None
+    pay: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """pay an hour, in any currency"""
-    fee: float = 0.0
+    fee: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     """what a platform adds, as a share of the pay, such as 0.33"""
 
     def __post_init__(self) -> None:
-        check_ranges(asdict(self))
         if self.fee and self.pay is None:
             raise UserError(f"--fee {self.fee:g}: a share of the pay; give --pay, too")
 

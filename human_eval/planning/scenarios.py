@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from human_eval.formatting import counted
-from human_eval.planning.ranges import check_range
+from human_eval.planning.design import PlannedDesign
 from human_eval.planning.simulation import Assumptions
 from rlsum.errors import UserError
 from rlsum.readers.tables import csv_file
@@ -73,15 +75,13 @@ def _rows(path: Path) -> list[tuple[str, dict[str, str]]]:
 
 def _scenario(where: str, row: Mapping[str, str], assumptions: Assumptions, judges: int) -> Scenario:
     """The scenario of a row. Without a name it is labelled by its cells."""
-    values: dict[str, float] = {}
-    for name, usual in {**asdict(assumptions), "judges": judges}.items():
-        cell = row.get(name)
-        try:
-            values[name] = float(cell) if cell else usual
-        except ValueError:
-            values[name] = math.nan
-        source = f"{name} {cell!r}" if cell else f"{name} is that of --{name} {usual:g}"
-        check_range(f"{where}: {source}", name, values[name])
-    label = ", ".join(f"{name} {row[name]}" for name in ASSUMED if row.get(name))
-    judges = int(values.pop("judges"))
-    return Scenario(row.get(NAME) or label, Assumptions(**values), judges)
+    given = {name: row[name] for name in ASSUMED if row.get(name)}
+    values: dict[str, Any] = {**asdict(assumptions), "judges": judges, **given}
+    try:
+        judges = PlannedDesign(judges=values.pop("judges")).judges
+        assumed = Assumptions(**values)
+    except ValidationError as error:
+        name, fault = str(error.errors()[0]["loc"][0]), error.errors()[0]["msg"]
+        raise UserError(f"{where}: {name} {row[name]!r}: {fault.replace('Input should', 'must')}") from error
+    label = ", ".join(f"{name} {cell}" for name, cell in given.items())
+    return Scenario(row.get(NAME) or label, assumed, judges)

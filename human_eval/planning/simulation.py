@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from human_eval.statistics.outcomes import MOST
 from human_eval.statistics.random_judges import Layout
@@ -29,12 +30,14 @@ class Assumptions:
     from a Dirichlet distribution, under which every coding of votes has exactly this correlation. ``spread``: standard
     deviation of the judges' own shares of the second system. A judge who leans towards a system by d turns so many
     votes for the other into votes for it that the judge's share is d higher.
+
+    Raises pydantic's ValidationError for values out of range.
     """
 
-    preference: float = 0.6
-    ties: float = 0.0
-    correlation: float = 0.3
-    spread: float = 0.0
+    preference: float = Field(default=0.6, ge=0.5, lt=1)
+    ties: float = Field(default=0.0, ge=0, lt=1)
+    correlation: float = Field(default=0.3, ge=0, le=1)
+    spread: float = Field(default=0.0, ge=0, lt=0.5)
 
     def shares(self) -> Floats:
         """Shares of votes for the first system, neither, the second (3,)."""

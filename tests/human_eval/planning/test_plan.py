@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 from votes import study_of, votes_of
 
 from human_eval.planning.design import PlannedDesign
@@ -137,23 +138,25 @@ def test_a_pilot_gives_ties_and_correlation(tmp_path):
     ("design", "assumed", "said"),
     [
         ({}, {"preference": 0.5}, "--preference 0.5"),
-        ({}, {"preference": float("nan")}, "--preference nan"),
-        ({}, {"ties": 1.0}, "--ties 1:"),
-        ({}, {"correlation": -0.1}, "--correlation"),
-        ({"judges": 0}, {}, "--judges 0"),
-        ({"judges": 101}, {}, "--judges 101: expected a whole number from 1 to 100"),
-        ({"booklet": 0}, {}, "--booklet 0"),
+        ({}, {"preference": float("nan")}, "preference"),
+        ({}, {"ties": 1.0}, "ties"),
+        ({}, {"correlation": -0.1}, "correlation"),
+        ({"judges": 0}, {}, "judges"),
+        ({"judges": 101}, {}, "judges\n.* less than or equal to 100"),
+        ({"booklet": 0}, {}, "booklet"),
         ({"about": "everyone"}, {}, "--about 'everyone'"),
-        ({}, {"spread": 0.5}, "--spread 0.5"),
-        ({"items": 0}, {}, "--items 0"),
-        ({"pairs": 0}, {}, "--pairs 0"),
-        ({"alpha": 0.0}, {}, "--alpha 0"),
+        ({}, {"spread": 0.5}, "spread"),
+        ({"items": 0}, {}, "items"),
+        ({"items": 10_001}, {}, "items"),  # would fill the memory
+        ({"pairs": 0}, {}, "pairs"),
+        ({"pairs": 1_001}, {}, "pairs"),
+        ({"alpha": 0.0}, {}, "alpha"),
         ({}, {"preference": 0.501}, "give a larger preference"),
         ({"booklet": 500}, {}, "--booklet 500: .* needs 6 judges and 20 articles; give --booklet 250"),
     ],
 )
 def test_what_makes_no_sense_is_refused(design, assumed, said):
-    with pytest.raises(UserError, match=said):
+    with pytest.raises((UserError, ValidationError), match=said):
         plan(replace(PlannedDesign(), **design), replace(Assumptions(), **assumed), draws=100)
 
 
@@ -163,12 +166,6 @@ def test_a_plan_without_a_test_says_why():
     assert replace(design, booklet=2).refused(12, 2).startswith("12 items")
     assert "give --booklet 10" in design.refused(30, 2)
     assert replace(design, about=THESE).refused(12, 2) == replace(design, booklet=10).refused(30, 2) == ""
-
-
-@pytest.mark.parametrize("given", [{"items": 10_001}, {"pairs": 1_001}])
-def test_designs_that_would_fill_the_memory_are_refused(given):
-    with pytest.raises(UserError, match="expected 1 to"):
-        plan(replace(PlannedDesign(items=20), **given), Assumptions(), draws=100)
 
 
 def test_large_designs_are_simulated_in_smaller_blocks():
