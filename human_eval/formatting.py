@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -51,15 +48,9 @@ def is_unicode(text: str) -> bool:
 
 def csv_text(rows: Iterable[Sequence[Any]]) -> str:
     """CSV of rows, header included. Texts that a spreadsheet would evaluate are escaped; NaN and None are empty."""
-    file = io.StringIO()
-    csv.writer(file).writerows(map(_cell, row) for row in rows)
-    return file.getvalue()
+    from rlsum.pages import formats  # imports templates
 
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, str):
-        return neutral(value)
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return formats.csv_text([neutral(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
 
 
 def neutral(cell: str) -> str:

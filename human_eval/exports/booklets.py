@@ -17,13 +17,13 @@ FIRST, LAST = ("task", "judge"), ("comment", "study", "article")
 TEXTS = ("left", "right", "third", "fourth", "fifth")  # columns of summaries
 
 
-def offline(study: Study, booklets: Sequence[int] | None = None) -> dict[str, str]:
-    """File name -> HTML page of each of ``booklets`` (0.., default all). It needs no network and saves a JSON file."""
-    return {f"{_name(study, number)}.html": page(study, number) for number in _numbers(study, booklets)}
+def offline(study: Study, booklets: Sequence[int]) -> dict[str, str]:
+    """File name -> HTML page of each of ``booklets`` (0..). It needs no network and saves a JSON file."""
+    return {f"{_name(study, number)}.html": page(study, number) for number in booklets}
 
 
-def sheets(study: Study, booklets: Sequence[int] | None = None) -> dict[str, str]:
-    """File name -> CSV of each of ``booklets`` (0.., default all), one row a task.
+def sheets(study: Study, booklets: Sequence[int]) -> dict[str, str]:
+    """File name -> CSV of each of ``booklets`` (0..), one row a task.
 
     Criteria come before the long texts, to stay visible.
 
@@ -33,7 +33,7 @@ def sheets(study: Study, booklets: Sequence[int] | None = None) -> dict[str, str
     most = study.most_texts
     criteria = [field for asked in study.criteria for field in asked.kind.fields(asked.id, most)]
     files = {}
-    for number in _numbers(study, booklets):
+    for number in booklets:
         rows = (
             [task.id, "", *("" for _ in criteria), "", study.id, study.articles[task.item], *task.texts]
             for task in study.booklets[number]
@@ -80,10 +80,6 @@ def _fields(study: Study) -> dict[int, dict[str, dict[str, list[str]]]]:
         }
         for texts in {len(task.texts) for task in study.tasks}
     }
-
-
-def _numbers(study: Study, booklets: Sequence[int] | None) -> Sequence[int]:
-    return range(len(study.booklets)) if booklets is None else booklets
 
 
 def _name(study: Study, number: int) -> str:

@@ -20,10 +20,10 @@ PROLIFIC_FIELDS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")  # Prolific replace
 _PLAIN = re.compile(r"[^A-Za-z0-9 .,;:!?()]")
 
 
-def mturk(study: Study, booklets: Sequence[int] | None = None) -> dict[str, str]:
+def mturk(study: Study, booklets: Sequence[int]) -> dict[str, str]:
     """File name -> text: ``tasks.csv`` for a batch, one row a task, and ``template.html`` for the project's layout.
 
-    ``booklets`` (0..) are those whose tasks are exported, all by default.
+    ``booklets`` (0..) are those whose tasks are exported.
     Mechanical Turk inserts the cells into the layout without escaping them, so they are written as HTML. Character
     references keep scripts, formulas and ``${...}`` inert, and avoid characters that the upload refuses.
     Raises StudyError if tasks have different numbers of summaries, since all share one layout.
@@ -32,7 +32,7 @@ def mturk(study: Study, booklets: Sequence[int] | None = None) -> dict[str, str]
         raise StudyError("--to mturk: some systems wrote equal texts, so tasks differ; use the app or --to offline")
     rows = (
         [study.id, task.id, *map(as_html, (study.articles[task.item], *task.texts))]
-        for booklet in (range(len(study.booklets)) if booklets is None else booklets)
+        for booklet in booklets
         for task in study.booklets[booklet]
     )
     most = study.most_texts

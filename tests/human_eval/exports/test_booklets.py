@@ -238,7 +238,7 @@ def test_a_page_loads_nothing_from_elsewhere_and_allows_one_script():
 
 
 def test_a_booklet_holds_its_own_tasks_alone(blind):
-    files = offline(blind)
+    files = offline(blind, range(len(blind.booklets)))
     assert len(files) == len(blind.booklets)
     for booklet, content in zip(blind.booklets, files.values(), strict=True):
         data = json.loads(content.split('id="data">')[1].split("</script>")[0])
@@ -250,13 +250,13 @@ def cells(text):
 
 
 def test_no_cell_of_a_hostile_study_can_be_calculated():
-    (text,) = sheets(hostile_study()).values()
+    (text,) = sheets(hostile_study(), [0]).values()
     starts = {value.lstrip(" \u00a0\ufeff")[:1] for row in csv.reader(io.StringIO(text, newline="")) for value in row}
     assert not starts & set("=+-@\t\r")
 
 
 def test_a_row_a_task_with_its_texts(blind):
-    files = sheets(blind)
+    files = sheets(blind, range(len(blind.booklets)))
     assert list(files) == [f"booklet-{number:02}.csv" for number in range(1, len(blind.booklets) + 1)]
     for booklet, text in zip(blind.booklets, files.values(), strict=True):
         assert [(row["task"], row["left"], row["right"], row["article"]) for row in cells(text)] == [
@@ -267,7 +267,7 @@ def test_a_row_a_task_with_its_texts(blind):
 @pytest.mark.parametrize("named", [99, 1])
 def test_a_sheet_filled_in_comes_back_as_judgments(tmp_path, blind, named):
     """Also with the name in its first line alone."""
-    rows = cells(sheets(blind)["booklet-01.csv"])
+    rows = cells(sheets(blind, [0])["booklet-01.csv"])
     for number, row in enumerate(rows):
         row |= {"judge": "ann" * (number < named), **{criterion.id: "B" for criterion in blind.criteria}}
     with (tmp_path / "back.csv").open("w", newline="", encoding="utf-8") as file:
@@ -281,7 +281,7 @@ def test_a_sheet_filled_in_comes_back_as_judgments(tmp_path, blind, named):
 
 
 def test_a_sheet_that_nobody_filled_in_is_said_row_by_row(tmp_path, blind):
-    (tmp_path / "back.csv").write_text(sheets(blind)["booklet-01.csv"], encoding="utf-8")
+    (tmp_path / "back.csv").write_text(sheets(blind, [0])["booklet-01.csv"], encoding="utf-8")
     found = collect(blind, read_returned(tmp_path / "back.csv", blind))
     assert {reject.reason for reject in found.rejects} == {"not filled in"}
     assert len(found.rejects) == len(blind.booklets[0])

@@ -38,7 +38,7 @@ def test_any_text_is_harmless_ascii_html_and_reads_as_before(text):
 
 
 def test_the_template_asks_for_every_column_of_the_csv_that_is_a_text():
-    files = mturk(study()[0])
+    files = mturk(study()[0], [0])
     columns = set(rows_of(files["tasks.csv"])[0])
     asked = set(re.findall(r"\$\{(\w+)\}", files["template.html"]))
     assert columns - asked == {"study", "task"}  # they come back as Input.*
@@ -48,7 +48,7 @@ def test_the_template_asks_for_every_column_of_the_csv_that_is_a_text():
 def test_a_page_judged_in_a_browser_comes_back_as_judgments(browser, tmp_path):
     """The form of the platform around the layout; its results have the inputs as Answer.* and the CSV as Input.*."""
     blind, _ = study()
-    files = mturk(blind)
+    files = mturk(blind, range(len(blind.booklets)))
     results = []
     tab = browser.new_page()
     for row in rows_of(files["tasks.csv"])[:3]:
@@ -74,7 +74,7 @@ def test_a_page_judged_in_a_browser_comes_back_as_judgments(browser, tmp_path):
 
 def test_hostile_texts_run_nothing_and_read_as_they_are(browser):
     blind = hostile_study()
-    files = mturk(blind)
+    files = mturk(blind, range(len(blind.booklets)))
     assert files["tasks.csv"].isascii()
     tab = browser.new_page()
     for row, task in zip(rows_of(files["tasks.csv"]), blind.booklets[0], strict=True):
@@ -91,7 +91,7 @@ def test_hostile_texts_run_nothing_and_read_as_they_are(browser):
 @pytest.mark.parametrize("width", [360, 1280])
 def test_the_page_fits_the_screen(browser, width):
     blind = hostile_study()
-    files = mturk(blind)
+    files = mturk(blind, range(len(blind.booklets)))
     tab = browser.new_page(viewport={"width": width, "height": 800})
     for row in rows_of(files["tasks.csv"]):
         tab.set_content(filled(files["template.html"], row))

@@ -45,7 +45,7 @@ def test_a_judge_goes_through_a_booklet(app, anna, item):
 
 def test_answers_have_the_same_order_in_all_pages(app):
     judged = app.visit("judge", "anna").begin().text
-    pages = {"answer-1": judged, "overall": offline_page(app.study, 0) + mturk(app.study)["template.html"]}
+    pages = {"answer-1": judged, "overall": offline_page(app.study, 0) + mturk(app.study, [0])["template.html"]}
     for name, text in pages.items():
         values = re.findall(f'name="{name}" value="([a-z]+)"', text)
         assert values == ["left", "none", "right"] * (len(values) // 3) != []
