@@ -26,6 +26,12 @@ from human_eval.study import Study, StudyKey
 from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement
 
+BARRED_FOR = {  # reasons that say themselves what to do -> why
+    "screened out": "by an answer about themselves",
+    "not qualified": "failed the training round",
+    "withdrew": "answers deleted",
+}
+
 
 @dataclass(frozen=True)
 class JudgeRow:
@@ -109,24 +115,16 @@ def to_pay(person: Person, row: JudgeRow | None, closed: bool, checked: bool) ->
     ``closed``: the study is, so nobody goes on. ``checked``: it is known which tasks are checks.
     """
     saved = f"{row.done} of {row.total} saved" if row and row.total > row.done else f"{row.done} saved" if row else ""
-    if person.barred in ("screened out", "not qualified", "withdrew"):
-        return person.barred, {"withdrew": "answers deleted", "screened out": "by an answer about themselves"}.get(
-            person.barred, "failed the training round"
-        )
+    if person.barred in BARRED_FOR:
+        return person.barred, BARRED_FOR[person.barred]
     if row and ((row.failing and row.stage != "judging") or person.barred == "failed checks"):
         return "reject, or pay in part", f"{row.failing or person.barred}; {saved}"
     if row is None:
         no_place = "came, did not begin" if person.enrolled is None else "began, has no place"
         return "nothing", no_place if person.joined is None else "began, saved nothing, was inactive"
     if row.stage == "finished":
-        few = (
-            f"; only {counted(row.checks, 'check')}"
-            if row.few
-            else ""
-            if checked
-            else "; failed checks unknown without --key"
-        )
-        return "approve", saved + few
+        few = f"; only {counted(row.checks, 'check')}" if row.few else ""
+        return "approve", saved + (few or "; failed checks unknown without --key" * (not checked))
     if row.stage == "left":
         return "pay in part", f"{saved}, then {person.barred or 'inactive'}"
     if closed:
