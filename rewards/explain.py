@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from rewards.base import Reward
 from rewards.embedding.similarity import Points
 from rewards.errors import RewardError
-from rewards.lexical.rouge import Rouge
 from rewards.models.pairs import Pair, PairReward
 from rewards.mover.items import Document, ItemKind
 from rewards.transport import distances, exact_plan
@@ -95,7 +94,7 @@ def _explainer(reward: Any) -> Callable[[Any, str, str, float], Explanation]:
         return _flow
     if hasattr(reward, "space") and hasattr(reward.space, "special"):
         return _similarity
-    if isinstance(reward, Rouge):
+    if hasattr(reward, "matches"):
         return _matches
     if isinstance(reward, PairReward):
         return _values
@@ -147,7 +146,7 @@ def _similarity(reward: Any, candidate: str, reference: str, score: float) -> Ex
     return Explanation(reward.name, reward.signature, score, "similarity", sides[0], sides[1], cosines)
 
 
-def _matches(reward: Rouge, candidate: str, reference: str, score: float) -> Explanation:
+def _matches(reward: Any, candidate: str, reference: str, score: float) -> Explanation:
     matches = reward.matches(candidate, reference)
     sides = [
         tuple(ExplainedItem(unit, "token", 0, place, 1 / len(units)) for place, unit in enumerate(units))

@@ -15,6 +15,7 @@ from rlsum.errors import RecordError
 from rlsum.files import write_lines
 from rlsum.parsing import parse
 from rlsum.readers import Read, Understood, identity, is_text, records
+from rlsum.readers.text import uncompressed
 
 OUTPUT_FIELDS = ("id", "source", "references", "candidate", "system")
 RECORD_FIELDS = (*OUTPUT_FIELDS, "reference", "scores", "undefined")  # any other field is a column for rewards
@@ -188,7 +189,7 @@ def finite(value: Any) -> Any:
 
 def system_of(path: Path) -> str:
     """The system of a file that names none: the file's name without its format, so ``a.ours.out`` is ``a.ours``."""
-    return Path(path.stem if path.suffix == ".gz" else path.name).stem
+    return uncompressed(path).stem
 
 
 def read_outputs(path: str | Path, *, references: bool = True, lists: Lists | None = None) -> list[Output]:

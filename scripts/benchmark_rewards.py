@@ -35,7 +35,7 @@ from rewards.text.sentences import content_words
 from rewards.transport import PIVOTS, exact_cost
 from rlsum.records import read_outputs
 
-MEASURED = ("bertscore", "twmd")
+MEASURED = {"bertscore": {}, "twmd": {}, "bertscore, bfloat16": {"dtype": "bfloat16"}}
 Pairs = tuple[list[str], list[list[str]]]  # candidates, their references
 
 
@@ -150,7 +150,9 @@ def contextual_goals(fresh: Callable[[int], Pairs], options: argparse.Namespace)
     """BERTScore and TWMD compared with bert-score, and exact transport with POT's solver."""
     from bert_score import BERTScorer
 
-    metrics = {name: rewards.load(name, encoder=options.encoder) for name in MEASURED}
+    metrics = {
+        name: rewards.load(name.partition(",")[0], encoder=options.encoder, **given) for name, given in MEASURED.items()
+    }
     space = rewards.load("moverscore", encoder=options.encoder).space
     encoder = EncoderSource(locate(options.encoder), None).load()
     peer = BERTScorer(model_type=locate(options.encoder), num_layers=encoder.layers.last, nthreads=0)
@@ -163,7 +165,7 @@ def contextual_goals(fresh: Callable[[int], Pairs], options: argparse.Namespace)
         (candidates, references), size = fresh(options.encoded_pairs), options.encoded_pairs
         theirs = seconds(partial(peer.score, batch_size=64), candidates, references)
         for name in MEASURED:
-            encoder.forget()
+            metrics[name].space.source.load().forget()
             faster[name].add(size, seconds(metrics[name], candidates, references), theirs)
         problems = transport_problems(space, candidates, references)
         solved.add(size, seconds(solve, exact_cost, problems), seconds(solve, bare_solver, problems))

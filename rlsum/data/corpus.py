@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -95,6 +95,10 @@ class Tokens:
         split = self.split
         kept = ([token for token in split(line) if not token.isspace()] for line in LINE_ENDS.split(text))
         return [[token.lower() for token in line] if self.lowercase else line for line in kept if line]
+
+    def kept(self, lines: Iterable[list[str]]) -> list[str]:
+        """The tokens of an article's lines that a model reads."""
+        return list(chain.from_iterable(lines))[: self.max_source]
 
 
 def load_corpus(
@@ -231,7 +235,7 @@ def _tokenise(batch: dict[str, list[Any]], how: Tokens, version: str) -> dict[st
         source_lines, reference_lines = how.lines(source), [how.lines(reference) for reference in references]
         result["source"].append("\n".join(map(join, source_lines)))
         result["references"].append(["\n".join(map(join, lines)) for lines in reference_lines])
-        result["src_tokens"].append(list(chain(*source_lines))[: how.max_source])
+        result["src_tokens"].append(how.kept(source_lines))
         target = list(chain(*reference_lines[0])) if reference_lines else []
         result["tgt_tokens"].append(target[: how.max_target])
         result["tgt_whole"].append(len(target) <= how.max_target)

@@ -17,14 +17,15 @@ from rlsum.data.remembered import cache_folder
 from rlsum.errors import UserError
 from rlsum.readers import READERS, CorpusError, Read, file_format, is_saved, read_file
 from rlsum.readers.json_rows import has_pieces, lines_of_objects
+from rlsum.readers.text import COMPRESSED
 
 T = TypeVar("T")
 State = tuple[str, int, int, int]
 PIECE = 2**26  # bytes of a large file that one process reads at least
 HUB = "hf://"
 CARD = "README.md"  # describes how to read the folder of a dataset
-JSON_LINES = (".jsonl", ".jsonl.gz")
-LINE_FORMATS = (*JSON_LINES, ".csv", ".csv.gz")
+JSON_LINES = tuple(f".jsonl{end}" for end in ("", *COMPRESSED))
+LINE_FORMATS = (*JSON_LINES, *(f".csv{end}" for end in ("", *COMPRESSED)))
 SPLIT_NAMES = (("train", "training"), ("valid", "validation", "val", "dev"), ("test",))
 # Part of every cache key: raise it when reading, cleaning or tokenising changes its results.
 CACHE_VERSION = 3
@@ -111,7 +112,7 @@ def _files(path: Path, split: str) -> list[Path]:
     if others := split_files(path, tuple(chain(*SPLIT_NAMES))):
         raise CorpusError(f"path={str(path)!r}: no split {split!r}; there are {', '.join(f.name for f in others)}")
     for folder in (*(path / name for name in names), path):
-        if stories := sorted(chain(folder.glob("*.story"), folder.glob("*.story.gz"))):
+        if stories := sorted(chain(*(folder.glob(f"*.story{end}") for end in ("", *COMPRESSED)))):
             return stories
     return []
 
@@ -130,7 +131,7 @@ def _line_files(folder: Path, split: str) -> list[Path]:
 
 def split_files(folder: Path, names: tuple[str, ...]) -> list[Path]:
     """The files in a folder that one of ``names`` and a suffix that we read make."""
-    files = (folder / f"{name}{suffix}{end}" for name in names for suffix in READERS for end in ("", ".gz"))
+    files = (folder / f"{name}{suffix}{end}" for name in names for suffix in READERS for end in ("", *COMPRESSED))
     return [file for file in files if file.is_file()]
 
 
@@ -218,7 +219,7 @@ def _hub_name(path: str) -> tuple[str, str | None, str | None]:
     if parent and _has_configurations(Path(parent).expanduser()):
         return str(Path(parent).expanduser()), config, None
     # A mistyped path must not wait for the network if it looks like a file, or if its folder exists.
-    looks_local = Path(path).suffix in (*READERS, ".gz") or path.startswith(("/", ".", "~"))
+    looks_local = Path(path).suffix in (*READERS, *COMPRESSED) or path.startswith(("/", ".", "~"))
     if not path.startswith(HUB) and (looks_local or ("/" in path and Path(path).parent.is_dir())):
         raise CorpusError(f"path={path!r}: no such file or folder (for a hub dataset write {HUB}owner/name)")
     name, _, revision = name.partition("@")

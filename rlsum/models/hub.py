@@ -37,8 +37,7 @@ LOCATION = ("cache_dir", "force_download", "local_files_only", "token", "revisio
 class PointerGeneratorHubConfig(PreTrainedConfig):
     """config.json of a pointer-generator: the sizes of PointerGeneratorConfig under their own names.
 
-    ``reading``: the run's tokenizer, language, lowercase and max_source. ``decoding``: its section of that name. {}:
-    not known.
+    ``reading``: the fields of the run's ``Tokens``. ``decoding``: its section of that name. {}: not known.
     """
 
     model_type = MODEL_TYPE
@@ -116,8 +115,8 @@ class PointerGeneratorForSummarization(PreTrainedModel):
         reading = self.config.reading
         if not reading:
             raise ValueError("config.json does not say how the run read texts; give each article as a list of words")
-        how = Tokens(reading["tokenizer"], reading.get("language"), reading["lowercase"])
-        return [word for line in how.lines(text) for word in line][: reading["max_source"]]
+        how = Tokens(**reading)
+        return how.kept(how.lines(text))
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:

@@ -131,7 +131,7 @@ class Model(nn.Module):
     def save_to(self, folder: Path, reading: Mapping[str, Any], decoding: Decoding) -> None:
         """Write the files of a checkpoint but its weights, config.json among them.
 
-        ``reading``: how the run reads texts (tokenizer, language, lowercase, max_source).
+        ``reading``: how the run reads texts, the fields of ``Tokens``.
         """
         raise NotImplementedError
 

@@ -14,7 +14,7 @@ from rlsum.readers.json_rows import jsonl
 from rlsum.readers.plain import PARTNERS, line_pairs, story_file, texts
 from rlsum.readers.rows import CorpusError, Read
 from rlsum.readers.tables import csv_file, excel_file, parquet_file, saved_rows
-from rlsum.readers.text import BOM, DAMAGED, encoding_problem, opened
+from rlsum.readers.text import BOM, COMPRESSED, DAMAGED, encoding_problem, opened, uncompressed
 
 
 class Format(NamedTuple):
@@ -52,19 +52,16 @@ def read_file(path: Path) -> Iterator[Read]:
 
 
 def file_format(path: Path) -> str:
-    """The suffix that selects the reader, without ``.gz``. Raises CorpusError for an unknown one."""
-    suffix = _suffix(path)
-    if suffix not in READERS or (path.suffix == ".gz" and READERS[suffix].binary):
-        raise CorpusError(f"path={str(path)!r}: unknown format; expected {', '.join(READERS)} (text formats also .gz)")
+    """The suffix that selects the reader, without that of a compression. Raises CorpusError for an unknown one."""
+    suffix = uncompressed(path).suffix
+    if suffix not in READERS or (path.suffix in COMPRESSED and READERS[suffix].binary):
+        also = f"text formats also {', '.join(COMPRESSED)}"
+        raise CorpusError(f"path={str(path)!r}: unknown format; expected {', '.join(READERS)} ({also})")
     return suffix
 
 
-def _suffix(path: Path) -> str:
-    return (Path(path.stem) if path.suffix == ".gz" else path).suffix
-
-
 def _holds(path: Path) -> str:
-    known = READERS.get(_suffix(path))
+    known = READERS.get(uncompressed(path).suffix)
     return known.holds if known else ""
 
 

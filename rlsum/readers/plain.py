@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rlsum.errors import RecordError
 from rlsum.readers.rows import CorpusError, Read, numbered
-from rlsum.readers.text import BOM, NOT_UTF8, lines, opened, text_of
+from rlsum.readers.text import BOM, COMPRESSED, NOT_UTF8, lines, opened, text_of, uncompressed
 from rlsum.readers.understood import say
 
 # Ends of sentences for See et al. (2017), who add a period to lines of `.story` files without one.
@@ -45,10 +45,10 @@ def _is_header(line: bytes) -> bool:
 
 def line_pairs(path: Path) -> Iterator[Read]:
     """Rows of ``train.source`` with the lines of ``train.target``: ``source`` and ``reference``. Raises CorpusError."""
-    zipped = path.suffix == ".gz"
-    own = Path(path.stem).suffix if zipped else path.suffix
-    name = path.name.removesuffix(".gz").removesuffix(own) + PARTNERS[own]
-    partner = next((path.with_name(end) for end in (name, f"{name}.gz") if path.with_name(end).is_file()), None)
+    plain = uncompressed(path)
+    name = plain.stem + PARTNERS[plain.suffix]
+    beside = (path.with_name(name + end) for end in ("", *COMPRESSED))
+    partner = next(filter(Path.is_file, beside), None)
     if partner is None:
         raise CorpusError(f"path={str(path)!r}: no {name} beside it; give the summaries of its articles, one a line")
     pairs = zip_longest(lines(path), lines(partner))

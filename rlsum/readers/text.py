@@ -16,6 +16,7 @@ from rlsum.errors import RecordError
 from rlsum.files import check_no_pipe
 
 BOM, GZIP = b"\xef\xbb\xbf", b"\x1f\x8b"
+COMPRESSED = (".gz",)  # what the names of compressed files end in
 AT_ONCE = 2**24  # bytes
 # The longer mark first: that of UTF-32 begins with that of UTF-16.
 MARKS = {
@@ -35,6 +36,11 @@ NO_TEXT = {
 NOT_UTF8 = "not UTF-8"
 ZEROS = "zero bytes, as UTF-16 without its mark has; save the file as UTF-8"
 DAMAGED = (OSError, EOFError, zlib.error)  # what a missing file and damaged gzip raise
+
+
+def uncompressed(path: Path) -> Path:
+    """The name that a file would have without compression."""
+    return path.with_suffix("") if path.suffix in COMPRESSED else path
 
 
 def opened(path: Path) -> BinaryIO:

@@ -92,10 +92,8 @@ def create(folder: Path, config: Config, model: Model, signatures: Mapping[str, 
     """Write the files of a checkpoint folder, except its weights."""
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / CONFIG, configs.dump(config).encode())
-    reading = {"tokenizer": config.tokenizer, "language": config.language}
-    reading |= {name: getattr(config.data, name) for name in ("lowercase", "max_source")}
     with replacing_files(folder) as partial:
-        model.save_to(partial, reading, config.decoding)
+        model.save_to(partial, asdict(config.reading[1]), config.decoding)
     write_atomically(folder / REWARDS, (json.dumps(dict(signatures), indent=2) + "\n").encode())
 
 
