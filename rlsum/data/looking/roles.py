@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Literal
 
@@ -27,7 +28,7 @@ WORDS: dict[Kind, str] = {
 }
 WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")
 TLDR = re.compile(r"\btl\W ?dr\b", re.IGNORECASE)
-RUNNING = re.compile(r"[^\W\d_]\S*\s+\S*[^\W\d_]")  # two words
+LETTER = re.compile(r"[^\W\d_]")
 ADDRESS = re.compile(r"\s*(https?://|www\.)\S*\s*")
 FEW_LETTERS = 0.6  # of letters and digits; a date such as 3 March 2014 has fewer letters
 LABEL = 100  # characters; a shorter text that often recurs is a label
@@ -74,7 +75,8 @@ def _runs(text: str) -> bool:
     letters = sum(map(str.isalpha, text))
     if ADDRESS.fullmatch(text) or letters < FEW_LETTERS * sum(map(str.isalnum, text)):
         return False
-    return bool(RUNNING.search(text)) or sum(ord(letter) > 0xE00 and letter.isalpha() for letter in text) > 3
+    lettered = map(LETTER.search, text.split())  # a pattern of two words would read a long one again and again
+    return any(map(all, pairwise(lettered))) or sum(ord(letter) > 0xE00 and letter.isalpha() for letter in text) > 3
 
 
 def roles(

@@ -96,6 +96,7 @@ PROSE = [f"Some words of text number {number} here." for number in range(30)]
         (["BBC News", "CNN International", "The Guardian"] * 10, False),
         (["sports", "politics"] * 15, False),
         (["a b c " * 40] * 30, True),
+        (["acgt" * 100_000], False),  # in time that grows with its length
     ],
 )
 def test_columns_of_numbers_addresses_dates_names_and_labels_hold_no_texts(values, is_text):
