@@ -123,7 +123,8 @@ def test_a_verdict_that_judges_with_few_checks_hide_is_told_and_so_is_the_same_v
 
 
 def test_a_verdict_is_told_from_the_side_of_the_winner():
-    found = analyse(study_of(simulated(0.1)), FAST).outcomes[0]
+    votes = [replace(row, preference=-row.preference) for row in simulated(0.9)]
+    found = analyse(study_of(votes), FAST).outcomes[0]
     assert verdict(found, 0.05).startswith("overall: a is preferred to b by these judges (")
     share = float(verdict(found, 0.05).split("(")[1].split("%")[0])
     assert share == pytest.approx(100 * (1 - found.half.share), abs=0.06)
