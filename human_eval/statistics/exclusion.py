@@ -9,7 +9,7 @@ from statistics import median
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from human_eval.design.checks import most_failures
+from human_eval.design.checks import CAREFUL_LOST, most_failures
 from human_eval.formatting import counted
 from human_eval.statistics.votes import Vote, Votes
 
@@ -36,7 +36,8 @@ class ExclusionRules:
     def in_words(self) -> str:
         """The rules as a phrase."""
         slow = f", and judges with a median time below {self.min_seconds:g} s per task" if self.min_seconds else ""
-        more, least = "more checks than 95% of careful judges would", f" of {self.min_checks} or more checks"
+        more = f"more checks than {1 - CAREFUL_LOST:.0%} of careful judges would"
+        least = f" of {self.min_checks} or more checks"
         if self.max_failed is not None:
             more = f"more than {self.max_failed:.0%}{least}"
         else:
