@@ -14,7 +14,7 @@ from pydantic.dataclasses import dataclass
 from rich.console import Console
 
 from human_eval.cli.arguments import StudyFolder
-from human_eval.statistics.exclusion import ExclusionRules
+from human_eval.votes.exclusion import ExclusionRules
 from rlsum.cli.options import JUDGMENTS, Overwrite, expanded
 from rlsum.errors import UserError
 from rlsum.files import check_folder
@@ -73,7 +73,7 @@ def analyse(
     from human_eval.report.card import FILES
     from human_eval.statistics.analysis import analyse
     from human_eval.statistics.metrics import read_scores
-    from human_eval.statistics.unblind import read_votes
+    from human_eval.votes.unblind import read_votes
 
     check_folder("out", out, FILES, overwrite)
     names = ("primary", "alpha", *(field.name for field in fields(rules)))
@@ -103,8 +103,8 @@ def import_judgments(
     """
     from human_eval.report.card import FILES
     from human_eval.statistics.analysis import analyse
-    from human_eval.statistics.imported import votes_of
     from human_eval.statistics.settings import AnalysisSettings
+    from human_eval.votes.imported import votes_of
     from rlsum.judgments.registry import load
 
     check_folder("out", out, FILES, overwrite)

@@ -14,7 +14,7 @@ from rich.console import Console
 from human_eval.formatting import counted, percentage
 from human_eval.planning.design import PlannedDesign
 from human_eval.planning.recruitment import Effort
-from human_eval.statistics.exclusion import ExclusionRules
+from human_eval.votes.exclusion import ExclusionRules
 from rlsum.cli.options import Overwrite, expanded
 from rlsum.errors import UserError
 from rlsum.files import check_folder

@@ -14,7 +14,7 @@ from scipy.stats import norm
 
 from human_eval.answers import KINDS
 from human_eval.planning.simulation import Assumptions
-from human_eval.statistics.votes import Floats
+from human_eval.votes.votes import Floats
 from rlsum.evaluation.rows import Ints
 
 

@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass
 
 from human_eval.statistics.outcomes import MOST
 from human_eval.statistics.random_judges import Layout
-from human_eval.statistics.votes import Floats
+from human_eval.votes.votes import Floats
 from rlsum.evaluation.rows import Ints
 from rlsum.evaluation.statistics import holm
 

@@ -11,8 +11,8 @@ from human_eval.answers import KINDS, PAIR
 from human_eval.formatting import counted, spread
 from human_eval.statistics.analysis import Analysis
 from human_eval.statistics.settings import THESE, Planned
-from human_eval.statistics.votes import Votes
 from human_eval.study import Pair
+from human_eval.votes.votes import Votes
 from rlsum.pages.table import Cell, Table, text_table
 
 

@@ -12,7 +12,7 @@ from human_eval.report.pictures import preferences_picture
 from human_eval.report.tables import all_tables, verdict_table
 from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import Analysis
-from human_eval.statistics.imported import judgments_of
+from human_eval.votes.imported import judgments_of
 from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph, section, small_print
 from rlsum.pages.formats import file_names, write_report
 

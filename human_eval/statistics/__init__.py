@@ -1,1 +1,1 @@
-"""Statistics of votes: unblinding, preference, agreement, ranking, audits, and metrics against people."""
+"""Statistics of votes: preference, agreement, ranking, audits, and metrics against people."""

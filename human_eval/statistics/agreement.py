@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from human_eval.statistics.settings import USUAL, Uncertainty
-from human_eval.statistics.votes import Floats
+from human_eval.votes.votes import Floats
 from rlsum.evaluation.agreement import Agreement, krippendorff_alpha, pairable, with_interval
 from rlsum.evaluation.coefficients.statistic import Engine
 from rlsum.evaluation.rows import Ids, Ints

@@ -9,15 +9,15 @@ from human_eval.statistics.agreement import agreements
 from human_eval.statistics.audit import JudgeAudit, judge_effects, length_effect, order_effect
 from human_eval.statistics.control_variate import ControlVariate, control_variate
 from human_eval.statistics.errors import Errors, errors
-from human_eval.statistics.exclusion import ExcludedJudge, excluded, unchecked_judges
 from human_eval.statistics.metrics import Lead, MetricScores, difference, length_lead, metric_agreements, scored_items
 from human_eval.statistics.outcomes import Outcome, Without, detected, outcomes, told
 from human_eval.statistics.preference import Preference, item_means
 from human_eval.statistics.ranking import SystemRanking, ranked
 from human_eval.statistics.scores import BothBad, SystemScore, both_bad, system_scores
 from human_eval.statistics.settings import AnalysisSettings
-from human_eval.statistics.votes import Votes, matrix
 from human_eval.study import ERRORS, Pair
+from human_eval.votes.exclusion import ExcludedJudge, excluded, unchecked_judges
+from human_eval.votes.votes import Votes, matrix
 from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement
 

@@ -9,11 +9,11 @@ from itertools import combinations
 
 import numpy as np
 
-from human_eval.statistics.exclusion import median_seconds
 from human_eval.statistics.preference import Preference, item_means, preference
 from human_eval.statistics.settings import USUAL, Uncertainty
-from human_eval.statistics.votes import Floats, Vote, Votes, matrix
 from human_eval.study import Pair
+from human_eval.votes.exclusion import median_seconds
+from human_eval.votes.votes import Floats, Vote, Votes, matrix
 
 CHANCE = 0.001
 

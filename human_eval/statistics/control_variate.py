@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import pearsonr, t
 
-from human_eval.statistics.votes import Floats
+from human_eval.votes.votes import Floats
 from rlsum.evaluation.statistics import LEVEL
 
 FEWEST = 5  # items needed for an interval

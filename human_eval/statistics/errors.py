@@ -17,8 +17,8 @@ import numpy as np
 from human_eval.marks import Category, Mark, length, words
 from human_eval.statistics.random_judges import Layout
 from human_eval.statistics.settings import USUAL, Uncertainty
-from human_eval.statistics.votes import Floats, MarkedText
 from human_eval.study import Pair
+from human_eval.votes.votes import Floats, MarkedText
 from rlsum.evaluation.agreement import Agreement, krippendorff_alpha, with_interval
 from rlsum.evaluation.statistics import holm
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from human_eval.statistics.preference import Preference, bounded, item_means, preference
 from human_eval.statistics.settings import USUAL, Uncertainty
-from human_eval.statistics.votes import Floats, Vote, VoteMatrix, matrix
 from human_eval.study import Pair
+from human_eval.votes.votes import Floats, Vote, VoteMatrix, matrix
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Ids
 from rlsum.evaluation.statistics import paired_difference

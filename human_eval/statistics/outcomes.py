@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from human_eval.statistics.preference import Preference, agreeing, preference
 from human_eval.statistics.random_judges import RandomJudges, random_judges
 from human_eval.statistics.settings import ALPHA, LIKE_THESE, THESE, About, AnalysisSettings
-from human_eval.statistics.votes import Votes, matrix
 from human_eval.study import Pair
+from human_eval.votes.votes import Votes, matrix
 from rlsum.evaluation.statistics import holm
 
 MOST = 2 / 3  # of a difference that remains without a judge who does not decide it

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
 from human_eval.statistics.settings import USUAL, Uncertainty
-from human_eval.statistics.votes import Floats
+from human_eval.votes.votes import Floats
 from rlsum.evaluation import statistics
 from rlsum.evaluation.rows import Ids, numbered
 

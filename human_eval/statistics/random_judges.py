@@ -21,7 +21,7 @@ from scipy.stats import t
 
 from human_eval.formatting import counted
 from human_eval.statistics.preference import unanimous
-from human_eval.statistics.votes import Floats
+from human_eval.votes.votes import Floats
 from rlsum.evaluation.rows import Ids, Ints, numbered
 from rlsum.evaluation.statistics import LEVEL
 

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from human_eval.statistics.random_judges import Layout
-from human_eval.statistics.votes import Floats, Vote
 from human_eval.study import Pair
+from human_eval.votes.votes import Floats, Vote
 from rlsum.evaluation.statistics import LEVEL
 
 TOLERANCE = 1e-6  # sum of changes of strengths at convergence

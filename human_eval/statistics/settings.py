@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from human_eval.answers import PAIR
-from human_eval.statistics.exclusion import ExclusionRules
+from human_eval.votes.exclusion import ExclusionRules
 from rlsum.errors import UserError
 from rlsum.evaluation.statistics import LEVEL, RESAMPLES
 

@@ -19,10 +19,10 @@ from human_eval.report.findings import findings
 from human_eval.report.warnings import warnings
 from human_eval.statistics.agreement import agreements
 from human_eval.statistics.analysis import analyse
-from human_eval.statistics.exclusion import ExclusionRules, excluded
 from human_eval.statistics.settings import AnalysisSettings
-from human_eval.statistics.unblind import unblind
 from human_eval.study import Study, StudyKey
+from human_eval.votes.exclusion import ExclusionRules, excluded
+from human_eval.votes.unblind import unblind
 from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement
 

@@ -19,9 +19,9 @@ from human_eval.criteria import DEFAULT, StudyWording, instructions
 from human_eval.design.build import StudyDesign, build
 from human_eval.design.checks import error_rates
 from human_eval.design.outputs import align
-from human_eval.statistics.exclusion import ExclusionRules, excluded
-from human_eval.statistics.unblind import unblind
 from human_eval.study import Study, StudyKey, TaskKey
+from human_eval.votes.exclusion import ExclusionRules, excluded
+from human_eval.votes.unblind import unblind
 from rlsum.records import Output
 from rlsum.simulation.stories import stories
 

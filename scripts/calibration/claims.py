@@ -26,8 +26,8 @@ from human_eval.answers import KINDS
 from human_eval.planning.simulation import FLIPS, claimed, layout_of, sign_flip_p
 from human_eval.report.findings import CLEAR
 from human_eval.statistics.ranking import ranked
-from human_eval.statistics.votes import Floats, Vote
 from human_eval.study import ERRORS
+from human_eval.votes.votes import Floats, Vote
 from rlsum.evaluation.rows import Ints
 from rlsum.evaluation.statistics import LEVEL, holm
 

@@ -19,7 +19,7 @@ import numpy as np
 from calibration.preference import print_table
 from human_eval.planning.graded import draw_graded
 from human_eval.planning.simulation import Assumptions, blocks, dealt, draw_judged, layout_of
-from human_eval.statistics.votes import Floats
+from human_eval.votes.votes import Floats
 from rlsum.evaluation.rows import Ints
 
 CORRELATIONS, SPREADS, TIES = (0.0, 0.3, 0.5), (0.0, 0.05, 0.1, 0.2), 0.2

@@ -16,7 +16,7 @@ from numpy.random import Generator
 from scipy.stats import binom
 
 from human_eval.planning.simulation import FLIPS, Assumptions, blocks, draw_shares, sign_flip_p
-from human_eval.statistics.votes import Floats
+from human_eval.votes.votes import Floats
 
 CORRELATIONS = (0.0, 0.1, 0.3, 0.5)
 SIZES = ((5, 3), (6, 3), (8, 3), (10, 1), (10, 3), (20, 2), (30, 3), (50, 5), (200, 3), (500, 1))

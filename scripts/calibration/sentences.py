@@ -26,7 +26,7 @@ from calibration.claims import ALPHA, BLOCK, CRITERIA, CROWDS, ahead, assigned_t
 from calibration.preference import print_table
 from human_eval.planning.simulation import FLIPS, claimed, layout_of, sign_flip_p
 from human_eval.report.findings import CLEAR
-from human_eval.statistics.votes import Floats
+from human_eval.votes.votes import Floats
 from rlsum.evaluation.rows import Ints
 from rlsum.evaluation.statistics import holm
 

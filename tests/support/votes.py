@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from human_eval.statistics.votes import Vote, Votes
+from human_eval.votes.votes import Vote, Votes
 
 
 def votes_of(matrix, *, pair=("a", "b"), criterion="overall", left=None, seconds=10.0, longer=0, item="item"):

@@ -13,7 +13,7 @@ from human_eval.report.card import FILES, card, write_card
 from human_eval.report.tables import agreement_cell
 from human_eval.statistics.analysis import analyse
 from human_eval.statistics.settings import AnalysisSettings
-from human_eval.statistics.votes import CheckResult
+from human_eval.votes.votes import CheckResult
 from rlsum.evaluation.agreement import Agreement
 from rlsum.pages.pictures import fonts
 from rlsum.pages.table import Cell, Table

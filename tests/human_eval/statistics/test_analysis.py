@@ -12,7 +12,7 @@ from human_eval.report.tables import verdict_table
 from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import analyse
 from human_eval.statistics.settings import THESE, AnalysisSettings, Planned
-from human_eval.statistics.votes import CheckResult
+from human_eval.votes.votes import CheckResult
 from rlsum.errors import UserError
 from rlsum.evaluation.statistics import holm
 

@@ -14,7 +14,7 @@ from human_eval.report.findings import findings
 from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import analyse
 from human_eval.statistics.settings import THESE, AnalysisSettings, Planned
-from human_eval.statistics.unblind import unblind
+from human_eval.votes.unblind import unblind
 from human_eval.web.admin import duration, number
 
 

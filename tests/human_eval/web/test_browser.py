@@ -14,8 +14,8 @@ from human_eval.design.outputs import align
 from human_eval.files import read_key, read_study, write_key, write_study
 from human_eval.statistics.analysis import analyse
 from human_eval.statistics.settings import AnalysisSettings
-from human_eval.statistics.unblind import unblind
 from human_eval.study import AboutJudge, Enrolment
+from human_eval.votes.unblind import unblind
 from rlsum.records import Output
 from rlsum.simulation.stories import stories
 

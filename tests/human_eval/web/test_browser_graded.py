@@ -7,7 +7,7 @@ from judges import Judge, collected, stopping
 from human_eval.files import write_key, write_study
 from human_eval.statistics.analysis import analyse
 from human_eval.statistics.settings import AnalysisSettings
-from human_eval.statistics.unblind import unblind
+from human_eval.votes.unblind import unblind
 
 SMALL = (
     "all => all.filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect())"

@@ -11,7 +11,7 @@ from human_eval.files import write_study
 from human_eval.statistics.analysis import analyse
 from human_eval.statistics.errors import ALL
 from human_eval.statistics.settings import AnalysisSettings
-from human_eval.statistics.unblind import unblind
+from human_eval.votes.unblind import unblind
 
 WRONG = "The \U0001f600 storm took three roofs."  # a code point that JavaScript counts as two characters
 GOOD = "A storm took one roof."

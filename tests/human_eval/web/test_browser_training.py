@@ -12,7 +12,7 @@ from human_eval.files import write_key, write_study
 from human_eval.report.findings import material
 from human_eval.statistics.analysis import analyse
 from human_eval.statistics.settings import AnalysisSettings
-from human_eval.statistics.unblind import read_votes
+from human_eval.votes.unblind import read_votes
 
 RIGHT = (["none", "left"], ["none", "none"])
 WRONG = (["none", "right"], ["none", "right"])

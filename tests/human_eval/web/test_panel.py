@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 from served import given, make_key, make_study, token_of
 
-from human_eval.statistics.exclusion import ExclusionRules
 from human_eval.statistics.settings import AnalysisSettings
 from human_eval.study import TaskKey
+from human_eval.votes.exclusion import ExclusionRules
 from human_eval.web.judging import PATIENCE
 from human_eval.web.overview import fails
 

@@ -23,8 +23,8 @@ from human_eval.report.findings import material
 from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import analyse
 from human_eval.statistics.settings import AnalysisSettings
-from human_eval.statistics.unblind import read_votes
 from human_eval.study import PracticeTask, Training
+from human_eval.votes.unblind import read_votes
 
 RIGHT = [("left", "left"), ("none", "none")]  # focus is not known in the first task
 WRONG = [("left", "right"), ("none", "right")]  # 1 of 3

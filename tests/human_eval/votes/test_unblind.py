@@ -8,10 +8,10 @@ from human_eval.files import save
 from human_eval.report.findings import material
 from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import analyse
-from human_eval.statistics.exclusion import ExclusionRules
 from human_eval.statistics.settings import AnalysisSettings
-from human_eval.statistics.unblind import read_votes, unblind
 from human_eval.study import EqualTexts, StudyError
+from human_eval.votes.exclusion import ExclusionRules
+from human_eval.votes.unblind import read_votes, unblind
 
 
 def judged(study, key, choose, judge="ann"):

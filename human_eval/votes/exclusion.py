@@ -11,7 +11,7 @@ from pydantic.dataclasses import dataclass
 
 from human_eval.design.checks import CAREFUL_LOST, most_failures
 from human_eval.formatting import counted
-from human_eval.statistics.votes import Vote, Votes
+from human_eval.votes.votes import Vote, Votes
 
 
 @dataclass(frozen=True)

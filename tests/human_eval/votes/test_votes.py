@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from votes import study_of, votes_of
 
-from human_eval.statistics.votes import matrix
+from human_eval.votes.votes import matrix
 
 
 def test_a_matrix_has_rows_and_columns_by_name_whatever_the_order():

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from human_eval.statistics.analysis import analyse
-from human_eval.statistics.imported import votes_of
 from human_eval.statistics.settings import AnalysisSettings
+from human_eval.votes.imported import votes_of
 from rlsum.errors import UserError
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment

@@ -12,8 +12,8 @@ from itertools import combinations
 import numpy as np
 
 from human_eval.marks import Category, Mark, length
-from human_eval.statistics.votes import MarkedText, Vote, Votes
 from human_eval.study import ERRORS, Pair
+from human_eval.votes.votes import MarkedText, Vote, Votes
 from rlsum.errors import UserError
 from rlsum.judgments.choices import choices
 from rlsum.judgments.collection import Judgments, mean

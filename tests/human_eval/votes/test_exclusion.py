@@ -5,8 +5,8 @@ import pytest
 from pydantic import ValidationError
 from votes import study_of, votes_of
 
-from human_eval.statistics.exclusion import ExclusionRules, excluded
-from human_eval.statistics.votes import CheckResult
+from human_eval.votes.exclusion import ExclusionRules, excluded
+from human_eval.votes.votes import CheckResult
 
 
 def checks(judge, *failed):

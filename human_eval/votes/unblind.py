@@ -18,8 +18,8 @@ from human_eval.design.checks import passed
 from human_eval.files import read_key, read_study
 from human_eval.formatting import counted
 from human_eval.marks import length, parsed
-from human_eval.statistics.votes import CheckResult, MarkedText, Score, Vote, Votes
 from human_eval.study import ERRORS, EqualTexts, Pair, Study, StudyKey, Task, TaskKey
+from human_eval.votes.votes import CheckResult, MarkedText, Score, Vote, Votes
 
 
 def read_votes(study_folder: Path, judgments: Path, key_path: Path) -> Votes:
