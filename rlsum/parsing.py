@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar
@@ -70,10 +71,14 @@ def _fault(fault: Any) -> str:
     return f"{inside}{name} must be {expected}, not {json.dumps(fault['input'])[:40]}{quote}"
 
 
-def option_fault(error: ValidationError, given: Mapping[str, Any]) -> UserError:
-    """The first fault of a dataclass that was made of arguments: the argument as its reader writes it, and the fix."""
-    fault = error.errors()[0]
-    if isinstance(own := fault.get("ctx", {}).get("error"), UserError):  # raised by the dataclass itself
-        return own
-    name, problem = str(fault["loc"][0]), fault["msg"].replace("Input should be", "must be")
-    return UserError(f"{option(name, given[name])}: {problem}")
+@contextmanager
+def options_checked() -> Iterator[None]:
+    """Around dataclasses of pydantic made of arguments: their first fault as a UserError, which names the argument."""
+    try:
+        yield
+    except ValidationError as error:
+        fault = error.errors()[0]
+        if isinstance(own := fault.get("ctx", {}).get("error"), UserError):  # raised by the dataclass itself
+            raise own from error
+        name, problem = str(fault["loc"][0]), fault["msg"].replace("Input should be", "must be")
+        raise UserError(f"{option(name, fault['input'])}: {problem}") from error

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pydantic import Field, ValidationError
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 from rich.console import Console
 
@@ -19,7 +19,7 @@ from rlsum.cli.options import Overwrite, expanded
 from rlsum.errors import UserError
 from rlsum.files import check_folder
 from rlsum.pages.terminal import show
-from rlsum.parsing import option_fault
+from rlsum.parsing import options_checked
 
 if TYPE_CHECKING:
     from human_eval.planning.plan import StudyPlan
@@ -91,10 +91,8 @@ def plan(
     names = [name.strip() for name in criteria.split(",") if name.strip()]
     if design.primary not in names:
         raise UserError(f"--primary {design.primary}: not one of --criteria {', '.join(names)}")
-    try:
+    with options_checked():
         assumptions, source = _assumptions(how, design.primary)
-    except ValidationError as error:
-        raise option_fault(error, vars(how)) from error
     scenarios = () if how.assumptions is None else read_scenarios(how.assumptions, assumptions, design.judges)
     if scenarios:
         assumptions, design = scenarios[0].assumptions, replace(design, judges=scenarios[0].judges)

@@ -18,9 +18,10 @@ from human_eval.planning.graded import draw_graded
 from human_eval.planning.recruitment import Effort, Recruitment, recruitment
 from human_eval.planning.scenarios import Scenario
 from human_eval.planning.simulation import Assumptions, blocks, claimed, draw_judged
-from human_eval.statistics.settings import LIKE_THESE, THESE, USUAL, About, AnalysisSettings, Planned, Uncertainty
+from human_eval.statistics.settings import LIKE_THESE, THESE, About, AnalysisSettings, Planned
 from human_eval.votes.exclusion import ExclusionRules
 from rlsum.errors import UserError
+from rlsum.evaluation.statistics import USUAL, Uncertainty
 from rlsum.readers import json_object
 
 ITEMS = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500)

@@ -13,11 +13,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from human_eval.statistics.settings import USUAL, Uncertainty
 from human_eval.votes.votes import Floats
 from rlsum.evaluation.agreement import Agreement, krippendorff_alpha, pairable, with_interval
 from rlsum.evaluation.coefficients.statistic import Engine
 from rlsum.evaluation.rows import Ids, Ints
+from rlsum.evaluation.statistics import USUAL, Uncertainty
 
 MOST = 2_000  # resamples; each takes long
 
@@ -28,8 +28,8 @@ def agreements(votes: ArrayLike, *, items: Ids | None = None, how: Uncertainty =
     NaN if no item has two votes and, but for pairwise, if all votes are equal.
     """
     matrix, unit, units = pairable(votes, items)
-    level, resamples, seed = how.level, min(how.resamples, MOST), how.seed
-    alpha = krippendorff_alpha(votes, scale="ordinal", inputs=items, confidence=level, resamples=resamples, seed=seed)
+    how = replace(how, resamples=min(how.resamples, MOST))
+    alpha = krippendorff_alpha(votes, scale="ordinal", inputs=items, how=how)
     undefined = replace(alpha, value=np.nan, low=np.nan, high=np.nan, reason="")
     measured = {}
     for name, (_, measure) in AGREEMENTS.items():
@@ -37,7 +37,7 @@ def agreements(votes: ArrayLike, *, items: Ids | None = None, how: Uncertainty =
             measured[name] = alpha  # itself, or undefined for the same reason
         else:
             engine = measure(matrix, unit, units)
-            measured[name] = with_interval(undefined, engine, unit, units, level, resamples, seed)
+            measured[name] = with_interval(undefined, engine, unit, units, how)
     return measured
 
 

@@ -10,10 +10,10 @@ from itertools import combinations
 import numpy as np
 
 from human_eval.statistics.preference import Preference, item_means, preference
-from human_eval.statistics.settings import USUAL, Uncertainty
 from human_eval.study import Pair
 from human_eval.votes.exclusion import median_seconds
 from human_eval.votes.votes import Floats, Vote, Votes, matrix
+from rlsum.evaluation.statistics import USUAL, Uncertainty
 
 CHANCE = 0.001
 

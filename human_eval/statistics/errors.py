@@ -16,11 +16,10 @@ import numpy as np
 
 from human_eval.marks import Category, Mark, length, words
 from human_eval.statistics.random_judges import Layout
-from human_eval.statistics.settings import USUAL, Uncertainty
 from human_eval.study import Pair
 from human_eval.votes.votes import Floats, MarkedText
 from rlsum.evaluation.agreement import Agreement, krippendorff_alpha, with_interval
-from rlsum.evaluation.statistics import holm
+from rlsum.evaluation.statistics import USUAL, Uncertainty, holm
 
 ALL = "all errors"
 NAN = float("nan")
@@ -225,7 +224,7 @@ def _f1(
         with np.errstate(invalid="ignore", divide="ignore"):
             return (weights @ both) / (weights @ each)
 
-    return with_interval(undefined, value, unit, len(items), how.level, how.resamples, how.seed)
+    return with_interval(undefined, value, unit, len(items), how)
 
 
 def _alpha(
@@ -247,6 +246,4 @@ def _alpha(
             items.append(item)
     if not matrix:
         return Agreement(NAN, NAN, NAN, 0, 0, "no summary has two judges")
-    return krippendorff_alpha(
-        np.array(matrix), scale="nominal", inputs=items, confidence=how.level, resamples=how.resamples, seed=how.seed
-    )
+    return krippendorff_alpha(np.array(matrix), scale="nominal", inputs=items, how=how)

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from human_eval.statistics.preference import Preference, bounded, item_means, preference
-from human_eval.statistics.settings import USUAL, Uncertainty
 from human_eval.study import Pair
 from human_eval.votes.votes import Floats, Vote, VoteMatrix, matrix
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Ids
-from rlsum.evaluation.statistics import paired_difference
+from rlsum.evaluation.statistics import USUAL, Uncertainty, paired_difference
 from rlsum.records import read_outputs
 
 LENGTH, JUDGE = "length (words)", "one judge against the others"

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
-from human_eval.statistics.settings import USUAL, Uncertainty
 from human_eval.votes.votes import Floats
 from rlsum.evaluation import statistics
 from rlsum.evaluation.rows import Ids, numbered
+from rlsum.evaluation.statistics import USUAL, Uncertainty
 
 Ties = Literal["half", "dropped"]
 

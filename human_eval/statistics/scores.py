@@ -13,9 +13,9 @@ import numpy as np
 
 from human_eval.answers import BAD
 from human_eval.statistics.preference import bounded
-from human_eval.statistics.settings import USUAL, Uncertainty
 from human_eval.study import Pair
 from human_eval.votes.votes import Score, Votes
+from rlsum.evaluation.statistics import USUAL, Uncertainty
 
 
 @dataclass(frozen=True)

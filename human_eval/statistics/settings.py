@@ -8,23 +8,11 @@ from typing import Literal, get_args
 from human_eval.answers import PAIR
 from human_eval.votes.exclusion import ExclusionRules
 from rlsum.errors import UserError
-from rlsum.evaluation.statistics import LEVEL, RESAMPLES
+from rlsum.evaluation.statistics import Uncertainty
 
 ALPHA = 0.05
 About = Literal["judges like these", "these judges"]
 LIKE_THESE, THESE = get_args(About)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Uncertainty:
-    """``level`` of intervals; ``resamples``: of intervals, and sign flips of tests; ``seed`` of both."""
-
-    level: float = LEVEL
-    resamples: int = RESAMPLES
-    seed: int = 0
-
-
-USUAL = Uncertainty()
 
 
 @dataclass(frozen=True)
@@ -59,5 +47,6 @@ class AnalysisSettings(Uncertainty):
     planned: Planned | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 < self.alpha < 1:
             raise UserError(f"--alpha {self.alpha}: expected a number between 0 and 1")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 import typer
 
@@ -16,8 +15,6 @@ from rlsum.cli.options import (
     Language,
     Metrics,
     Report,
-    Resamples,
-    Seed,
     bars,
     chosen,
     expanded,
@@ -25,46 +22,8 @@ from rlsum.cli.options import (
 )
 from rlsum.errors import UserError
 from rlsum.evaluation.coefficients.table import DEFAULT, STATISTICS
+from rlsum.meta_evaluation.choices import Choices
 from rlsum.meta_evaluation.scores import COUNTS
-
-
-@dataclass(frozen=True)
-class Tests:
-    """What is computed of the scores."""
-
-    level: Annotated[
-        Literal["pooled", "input", "system"], typer.Option(help="All rows; within inputs, averaged; system means.")
-    ] = "pooled"
-    statistic: Annotated[str, typer.Option(help=f"Of {', '.join(STATISTICS)}.")] = ",".join(DEFAULT)
-    by_group: Annotated[
-        bool, typer.Option("--by-group", help="Correlate within each group (language pair, topic) and average.")
-    ] = False
-    average: Annotated[
-        Literal["groups", "rows"] | None,
-        typer.Option(help="With --by-group: weight groups equally (groups, the default) or by rows."),
-    ] = None
-    random: Annotated[
-        Literal["inputs", "systems", "both"] | None,
-        typer.Option(help="New inputs, new systems, or both (default: both where systems are enough, else inputs)."),
-    ] = None
-    test: Annotated[
-        Literal["auto", "williams", "permutation", "clustered permutation"],
-        typer.Option(help="Test between metrics; auto chooses by the data."),
-    ] = "auto"
-    length: Annotated[str, typer.Option(help=f"Text lengths to compare with: {', '.join(COUNTS)}.")] = "letters"
-    resamples: Resamples = 2_000
-    seed: Seed = 0
-
-    def arguments(self) -> dict[str, Any]:
-        """Those of `api.correlate`. Raises UserError."""
-        if self.average is not None and not self.by_group:
-            raise UserError(f"--average {self.average}: it averages over groups; add --by-group")
-        kept = {name: getattr(self, name) for name in ("level", "random", "test", "resamples", "seed")}
-        return kept | {
-            "statistics": chosen("--statistic", self.statistic, tuple(STATISTICS)),
-            "length": chosen("--length", self.length, tuple(COUNTS)) if self.length else [],
-            "average": (self.average or "groups") if self.by_group else None,
-        }
 
 
 @expanded
@@ -76,7 +35,12 @@ def correlate(
     score: HumanScore = None,
     lower_is_better: LowerIsBetter = "",
     clean: Clean = False,
-    tests: Tests,
+    statistic: Annotated[str, typer.Option(help=f"Of {', '.join(STATISTICS)}.")] = ",".join(DEFAULT),
+    by_group: Annotated[
+        bool, typer.Option("--by-group", help="Correlate within each group (language pair, topic) and average.")
+    ] = False,
+    choices: Choices,
+    length: Annotated[str, typer.Option(help=f"Text lengths to compare with: {', '.join(COUNTS)}.")] = "letters",
     report: Report,
     cache: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Cache (default: ~/.cache/rlsum).")] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not cache scores.")] = False,
@@ -101,7 +65,12 @@ def correlate(
     from rlsum.meta_evaluation.report import FILES, to_json
 
     columns, named = layout.with_score(score)
-    options = {**tests.arguments(), "layout": columns, "score": named, "lower_is_better": listed(lower_is_better)}
+    if choices.average is not None and not by_group:
+        raise UserError(f"--average {choices.average}: it averages over groups; add --by-group")
+    options = {**vars(choices), "average": (choices.average or "groups") if by_group else None}
+    options["statistics"] = chosen("--statistic", statistic, tuple(STATISTICS))
+    options["length"] = chosen("--length", length, tuple(COUNTS)) if length else []
+    options |= {"layout": columns, "score": named, "lower_is_better": listed(lower_is_better)}
     options |= {"language": language, "clean": clean, "cache": None if no_cache else cache or "default"}
     report.check(FILES)
     with bars() as advance:

@@ -14,7 +14,6 @@ from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
-from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -28,7 +27,7 @@ from rlsum.errors import UserError
 from rlsum.files import check_folder
 from rlsum.pages.formats import FORMATS
 from rlsum.pages.terminal import show
-from rlsum.parsing import option_fault
+from rlsum.parsing import options_checked
 
 if TYPE_CHECKING:
     from rlsum.api import Advance
@@ -133,10 +132,8 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
         objects = {}
         for name, kind in kinds.items():
             values = {one.name: given.pop(one.name) for one in made[name]}
-            try:
+            with options_checked():
                 objects[name] = kind(**values)
-            except ValidationError as error:
-                raise option_fault(error, values) from error
         command(**given, **objects)
 
     parameters = [part for name, one in own.items() for part in made.get(name, [one])]

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 
 from rlsum.evaluation.coefficients.statistic import Engine
 from rlsum.evaluation.coefficients.table import named
-from rlsum.evaluation.correlation import RESAMPLES, interval
+from rlsum.evaluation.correlation import interval
 from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, check_option, constant, judged_rows, numbered
-from rlsum.evaluation.statistics import LEVEL
+from rlsum.evaluation.statistics import OF_CORRELATIONS, Uncertainty
 
 Scale = Literal["nominal", "ordinal", "interval"]
 Judges = Literal["named", "anonymous"]
@@ -40,9 +40,7 @@ def krippendorff_alpha(
     *,
     scale: Scale = "interval",
     inputs: Ids | None = None,
-    confidence: float = LEVEL,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    how: Uncertainty = OF_CORRELATIONS,
 ) -> Agreement:
     """Krippendorff's alpha of ``judgments`` (n, judges), NaN = none: 1 is perfect, 0 is chance, negative is worse.
 
@@ -58,7 +56,7 @@ def krippendorff_alpha(
         return replace(result, reason="no item has two judgments")
     if np.nanmin(matrix) == np.nanmax(matrix):
         return replace(result, reason="all judgments are the same")
-    return with_interval(result, _alpha(matrix, unit, units, scale), unit, units, confidence, resamples, seed)
+    return with_interval(result, _alpha(matrix, unit, units, scale), unit, units, how)
 
 
 def judge_ceiling(
@@ -67,8 +65,7 @@ def judge_ceiling(
     judges: Judges,
     statistic: str = "spearman",
     inputs: Ids | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    how: Uncertainty = OF_CORRELATIONS,
 ) -> Agreement:
     """The pooled correlation of one judge with the mean of the others: the value of a metric as good as a judge.
 
@@ -92,9 +89,7 @@ def judge_ceiling(
     varied = [rows for rows in parts if len(rows) >= FEW and not (constant(rows.human) or constant(rows.metric))]
     if not varied:
         return replace(result, reason=f"no judge has {FEW} items on which their scores and the others' vary")
-    return with_interval(
-        result, _mean([of.engine(rows, "pooled") for rows in varied]), unit, units, LEVEL, resamples, seed
-    )
+    return with_interval(result, _mean([of.engine(rows, "pooled") for rows in varied]), unit, units, how)
 
 
 def pairable(judgments: ArrayLike, inputs: Ids | None) -> tuple[Floats, Ints, int]:
@@ -186,9 +181,7 @@ def _mean(engines: list[Engine]) -> Engine:
     return mean
 
 
-def with_interval(
-    result: Agreement, value: Engine, unit: Ints, units: int, confidence: float, resamples: int, seed: int
-) -> Agreement:
+def with_interval(result: Agreement, value: Engine, unit: Ints, units: int, how: Uncertainty) -> Agreement:
     """``result`` with the value of an engine and its bootstrap interval over ``units``; no interval if no resamples."""
-    low, high, reason = interval(value, unit, units, confidence, resamples, seed)
+    low, high, reason = interval(value, unit, units, how)
     return replace(result, value=float(value(np.ones((1, units)))[0]), low=low, high=high, reason=reason)

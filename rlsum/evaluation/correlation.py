@@ -16,11 +16,10 @@ from numpy.typing import ArrayLike
 from rlsum.errors import option
 from rlsum.evaluation.coefficients.statistic import Engine, Level, Statistic
 from rlsum.evaluation.coefficients.table import named
-from rlsum.evaluation.population import Random, counted, population_interval
+from rlsum.evaluation.population import counted, population_interval
 from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, check_option, constant, judged_rows
-from rlsum.evaluation.statistics import LEVEL, row_blocks
+from rlsum.evaluation.statistics import OF_CORRELATIONS, Random, Uncertainty, row_blocks
 
-RESAMPLES = 2_000
 FEWEST = 30  # inputs of a bootstrap's interval, whose percentiles miss too often with fewer
 ENOUGH = 0.95  # share of resamples in which a statistic must be defined for an interval
 
@@ -59,22 +58,18 @@ def correlate(
     inputs: Ids | None = None,
     systems: Ids | None = None,
     random: Random = "inputs",
-    confidence: float = LEVEL,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    how: Uncertainty = OF_CORRELATIONS,
 ) -> Correlation:
     """Correlate ``metric`` (n,) with ``human`` (n,), both higher = better, NaN = undefined.
 
     ``inputs`` and ``systems`` (n,) name the input and the system of each row; without ``inputs`` each row is its own
-    input. ``resamples=0`` omits the interval; otherwise only acc-t and spa use it. Kendall is tau-b. Level input needs
-    ``inputs``, level system ``systems``, random systems both. Raises ValueError for unknown options, missing names,
-    vectors of unequal length, infinite scores.
+    input. ``how`` without resamples omits the interval; only acc-t and spa use their number. Kendall is tau-b. Level
+    input needs ``inputs``, level system ``systems``, random systems both. Raises ValueError for unknown options,
+    missing names, vectors of unequal length, infinite scores.
     """
     of = named(statistic)
     of.check(level)
     needed(level, inputs, systems, random)
-    if not 0 < confidence < 1 or resamples < 0:
-        raise ValueError(f"confidence={confidence} must lie between 0 and 1, and resamples={resamples} be 0 or more")
     rows = judged_rows(human, metric, inputs, systems)
     over, left_out = _counts(rows, of, level)
     nan = float("nan")
@@ -85,14 +80,14 @@ def correlate(
     if np.isnan(value):
         return replace(result, reason=_why_flat(rows, of, level))
     low, high, reason = nan, nan, ""
-    if of.influence and resamples:
-        low, high, reason = population_interval(rows, statistic, level, random, confidence)
+    if of.influence and how.resamples:
+        low, high, reason = population_interval(rows, statistic, level, random, how.level)
     elif random != "inputs":
         reason = f"no interval: {statistic} has none over new systems; use {option('random', 'inputs')}"
-    elif resamples and (reason := few_inputs(len(np.unique(rows.unit)))):
+    elif how.resamples and (reason := few_inputs(len(np.unique(rows.unit)))):
         pass
-    elif resamples:
-        low, high, reason = interval(of.engine(rows, level), rows.unit, rows.units, confidence, resamples, seed)
+    elif how.resamples:
+        low, high, reason = interval(of.engine(rows, level), rows.unit, rows.units, how)
     return replace(result, value=value, epsilon=epsilon, low=low, high=high, reason=reason)
 
 
@@ -158,15 +153,13 @@ def few_inputs(inputs: int) -> str:
     return f"no interval: {counts}" if inputs < FEWEST else ""
 
 
-def interval(
-    statistic: Engine, unit: Ints, units: int, confidence: float, resamples: int, seed: int
-) -> tuple[float, float, str]:
+def interval(statistic: Engine, unit: Ints, units: int, how: Uncertainty) -> tuple[float, float, str]:
     """The bootstrap interval over ``units`` of rows that belong to ``unit`` (n,), or NaN and the reason."""
-    if not resamples:
+    if not how.resamples:
         return float("nan"), float("nan"), ""
     if len(np.unique(unit)) < 2:
         return float("nan"), float("nan"), "no interval: all rows belong to one input"
-    return percentiles(bootstrap_values(statistic, units, resamples, seed), confidence)
+    return percentiles(bootstrap_values(statistic, units, how.resamples, how.seed), how.level)
 
 
 def _counts(rows: Rows, statistic: Statistic, level: Level) -> tuple[int, int]:

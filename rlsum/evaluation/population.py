@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -21,8 +21,8 @@ from rlsum.evaluation.coefficients.statistic import Fewest, Level
 from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.influence import row_influence
 from rlsum.evaluation.rows import Floats, Ids, Rows
+from rlsum.evaluation.statistics import Random
 
-Random = Literal["inputs", "systems", "both"]
 MEANING: dict[Random, str] = {
     "inputs": "new inputs, summarized by these systems",
     "systems": "new systems on these inputs",

@@ -18,7 +18,6 @@ from rlsum.evaluation.correlation import needed, why_undefined
 from rlsum.evaluation.permutation import defined_in_both, p_values, swapped_differences
 from rlsum.evaluation.population import (
     MEANING,
-    Random,
     Spread,
     estimated_difference,
     sizes,
@@ -27,10 +26,9 @@ from rlsum.evaluation.population import (
     why_not,
 )
 from rlsum.evaluation.rows import Floats, Ids, Rows, check_option, constant, paired_rows
-from rlsum.evaluation.statistics import RESAMPLES
+from rlsum.evaluation.statistics import RESAMPLES, Random, TestOption
 
 Test = Literal["williams", "permutation", "clustered permutation", "clustered t"]
-TestOption = Literal["auto", "williams", "permutation", "clustered permutation"]
 
 REPEATED = "inputs repeat, so rows are not independent and the test rejects too often"
 UNLIKE = (

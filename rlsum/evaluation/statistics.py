@@ -7,9 +7,9 @@ seeded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,11 +17,35 @@ from numpy.typing import ArrayLike
 from rlsum.evaluation.rows import Floats, vector
 
 T = TypeVar("T")
+Random = Literal["inputs", "systems", "both"]  # what is a sample, `rlsum.evaluation.population`
+TestOption = Literal["auto", "williams", "permutation", "clustered permutation"]  # `rlsum.evaluation.significance`
 
 LEVEL = 0.95
 RESAMPLES = 10_000
 MANY = 1_000  # values from which on a mean is normal enough
 CHUNK = 1_000_000  # resampled values held at once: 8 MB of float64, which fits a processor's cache
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uncertainty:
+    """``level`` of intervals; ``resamples``: of intervals, and swaps or flips of tests; ``seed`` of both.
+
+    Raises ValueError for a level outside (0, 1) and negative resamples; 0 omits intervals.
+    """
+
+    level: float = LEVEL
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1 or self.resamples < 0:
+            raise ValueError(
+                f"level={self.level} must lie between 0 and 1, and resamples={self.resamples} be 0 or more"
+            )
+
+
+USUAL = Uncertainty()
+OF_CORRELATIONS = Uncertainty(resamples=2_000)  # a draw of all rows takes long
 
 
 class Interval(NamedTuple):

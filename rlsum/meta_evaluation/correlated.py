@@ -14,18 +14,19 @@ from rewards.scoring import columns_read
 from rewards.wrappers.cleaned import all_cleaned, some_raw
 from rlsum.errors import UserError
 from rlsum.evaluation.coefficients.statistic import Level
-from rlsum.evaluation.population import Random
-from rlsum.evaluation.significance import TestOption
+from rlsum.evaluation.coefficients.table import DEFAULT
+from rlsum.evaluation.statistics import Random, TestOption
 from rlsum.judgments import registry
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.columns import JudgmentColumns
 from rlsum.judgments.orientation import human_score, negated
 from rlsum.meta_evaluation.cache import default_folder, scores_file
-from rlsum.meta_evaluation.evaluation import check_choices, meta_evaluate
-from rlsum.meta_evaluation.grouped import Average, Choices
+from rlsum.meta_evaluation.choices import USUAL, Average, Choices
+from rlsum.meta_evaluation.evaluation import meta_evaluate
 from rlsum.meta_evaluation.report import MetaEvaluation
 from rlsum.meta_evaluation.scores import Unit, scored, short_labels
 from rlsum.pages.shown import Advance, quiet
+from rlsum.parsing import options_checked
 from rlsum.scoring.debris import Survey, clean_records
 
 
@@ -38,14 +39,14 @@ def correlate(
     layout: JudgmentColumns | None = None,
     lower_is_better: Sequence[str] = (),
     clean: bool = False,
-    statistics: Sequence[str] = ("spearman", "pearson", "kendall"),
-    level: Level = "pooled",
-    average: Average | None = None,
-    test: TestOption = "auto",
-    random: Random | None = None,
+    statistics: Sequence[str] = DEFAULT,
+    level: Level = USUAL.level,
+    average: Average | None = USUAL.average,
+    test: TestOption = USUAL.test,
+    random: Random | None = USUAL.random,
     length: Sequence[Unit] = ("letters",),
-    resamples: int = 2_000,
-    seed: int = 0,
+    resamples: int = USUAL.resamples,
+    seed: int = USUAL.seed,
     cache: str | Path | None = None,
     advance: Advance = quiet,
 ) -> MetaEvaluation:
@@ -54,10 +55,11 @@ def correlate(
     ``score``: the human score, by default `overall`, or the only one. ``layout``, ``lower_is_better``: as of
     `judgments`. ``clean``, ``language``: as of `evaluate`. ``average``: correlate within each group, and average over
     groups or rows. ``length``: text lengths to compare with. ``cache``: a folder that keeps scores, "default" for that
-    of the command line.
+    of the command line. The others are those of `Choices`.
     """
-    choices = Choices(level, average, test, resamples, seed, random)
-    check_choices(choices, statistics)
+    with options_checked():
+        choices = Choices(level=level, average=average, random=random, test=test, resamples=resamples, seed=seed)
+    choices.check(statistics)
     scorers = rewards.from_specs(metrics, language)
     file = None if cache is None else scores_file(default_folder() if cache == "default" else Path(cache))
     judged, used = _cleaned(_judged(data, scorers.values(), layout, lower_is_better), scorers, clean)

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from rlsum.errors import UserError, option
 from rlsum.evaluation.agreement import Agreement, judge_ceiling, krippendorff_alpha
 from rlsum.evaluation.coefficients.statistic import Level
 from rlsum.evaluation.coefficients.table import DEFAULT, named
 from rlsum.evaluation.correlation import correlate, few_inputs
-from rlsum.evaluation.population import Random, chosen_random
-from rlsum.evaluation.rows import Ints, check_option, members
-from rlsum.evaluation.significance import MetricTest, TestOption, compare_all_metrics
-from rlsum.evaluation.statistics import with_holm
-from rlsum.meta_evaluation.grouped import AVERAGES, Choices, GroupedCorrelation, compare_within, correlate_within
+from rlsum.evaluation.population import chosen_random
+from rlsum.evaluation.rows import Ints, members
+from rlsum.evaluation.significance import MetricTest, compare_all_metrics
+from rlsum.evaluation.statistics import Random, with_holm
+from rlsum.meta_evaluation.choices import USUAL, Choices
+from rlsum.meta_evaluation.grouped import GroupedCorrelation, compare_within, correlate_within
 from rlsum.meta_evaluation.scores import ScoreTable
 
 CORRECTION = "Holm"  # of the p-values of all pairs of columns, in `evaluate`
@@ -55,52 +55,20 @@ class Results:
     alpha: Agreement | None = None
 
 
-def meta_evaluate(table: ScoreTable, statistics: Sequence[str] = DEFAULT, choices: Choices | None = None) -> Results:
+def meta_evaluate(table: ScoreTable, statistics: Sequence[str] = DEFAULT, choices: Choices = USUAL) -> Results:
     """All ``statistics`` of the columns, each at a level that it has. Raises ValueError for unknown options."""
-    choices, alpha = choices or Choices(), None
+    alpha = None
     if table.judges is not None:
         few = few_inputs(len(set(table.inputs)))
-        resamples = 0 if few else choices.resamples
-        alpha = krippendorff_alpha(table.judges.scores, inputs=table.inputs, resamples=resamples, seed=choices.seed)
+        how = replace(choices.uncertainty, resamples=0 if few else choices.resamples)
+        alpha = krippendorff_alpha(table.judges.scores, inputs=table.inputs, how=how)
         alpha = replace(alpha, reason=alpha.reason or few)
     return Results(table, choices, tuple(evaluate(table, name, choices) for name in statistics), alpha)
 
 
-def check_choices(choices: Choices, statistics: Sequence[str]) -> None:
-    """Raise UserError for a test or a population that the level, the statistics or the groups do not have.
-
-    Raises ValueError for an unknown one.
-    """
-    test, random = choices.test, choices.random
-    check_option("level", choices.level, Level)
-    for statistic in statistics:
-        named(statistic)
-    check_option("random", random or "inputs", Random)
-    check_option("test", test, TestOption)
-    if choices.average not in (None, *AVERAGES):
-        raise UserError(f"average={choices.average!r} is unknown; use one of {', '.join(AVERAGES)}")
-    if choices.resamples < 0 or choices.seed < 0:
-        raise UserError(f"resamples={choices.resamples} and seed={choices.seed} must be 0 or more")
-    if random in ("systems", "both") and (choices.average or test != "auto"):
-        taken = option("average", choices.average, "--by-group") if choices.average else option("test", test)
-        raise UserError(f"{option('random', random)}: {taken} takes the systems as given; omit one of the two")
-    if test in ("auto", "clustered permutation"):
-        return
-    if choices.average:
-        raise UserError(
-            f"{option('test', test)}: within groups, only 'clustered permutation' is available; leave it out"
-        )
-    if test == "williams" and (choices.level != "pooled" or not all(named(name).williams for name in statistics)):
-        needed = f"{option('level', 'pooled')} and of the statistics only pearson and spearman"
-        raise UserError(f"{option('test', test)}: needs {needed}; leave it out")
-    if test == "permutation" and choices.level == "input":
-        inputs = option("level", "input")
-        raise UserError(f"{option('test', test)}: swaps rows; for {inputs} use 'clustered permutation'")
-
-
 def swaps(table: ScoreTable, choices: Choices) -> int:
     """The number of swaps of a test: ``choices.resamples``, or as many as p = .01 needs after the correction."""
-    return max(choices.resamples, 100 * math.comb(len(table.columns), 2))
+    return max(1, choices.resamples, 100 * math.comb(len(table.columns), 2))
 
 
 def level_of(statistic: str, choices: Choices) -> Level:
@@ -121,9 +89,8 @@ def evaluate(table: ScoreTable, statistic: str, choices: Choices) -> Result:
     level = level_of(statistic, choices)
     judged = table.judges is not None and not named(statistic).accuracy
     ceiling = _ceiling(table, statistic, choices) if judged else None
-    options: dict[str, Any] = {"statistic": statistic, "level": level, "seed": choices.seed}
-    options |= {"inputs": table.inputs, "systems": table.systems}
-    random = random_of(table, statistic, choices)
+    options: dict[str, Any] = {"statistic": statistic, "level": level, "inputs": table.inputs, "systems": table.systems}
+    options["random"] = random = random_of(table, statistic, choices)
     enough = swaps(table, choices)
     if choices.average is not None:
         correlations = {label: correlate_within(table, label, statistic, level, choices) for label in table.columns}
@@ -131,12 +98,12 @@ def evaluate(table: ScoreTable, statistic: str, choices: Choices) -> Result:
     else:
         scores = {label: column.scores for label, column in table.columns.items()}
         correlations = {
-            label: GroupedCorrelation(
-                correlate(table.human, column, **options, random=random, resamples=choices.resamples), {}
-            )
+            label: GroupedCorrelation(correlate(table.human, column, **options, how=choices.uncertainty), {})
             for label, column in scores.items()
         }
-        tests = compare_all_metrics(table.human, scores, test=choices.test, random=random, **options, resamples=enough)
+        tests = compare_all_metrics(
+            table.human, scores, test=choices.test, **options, resamples=enough, seed=choices.seed
+        )
     return Result(statistic, level, correlations, tuple(with_holm(tests)), ceiling, random)
 
 
@@ -151,8 +118,7 @@ def _ceiling(table: ScoreTable, statistic: Any, choices: Choices) -> Agreement:
             judges="named" if judges.named else "anonymous",
             statistic=statistic,
             inputs=[table.inputs[index] for index in chosen],
-            resamples=resamples,
-            seed=choices.seed,
+            how=replace(choices.uncertainty, resamples=resamples),
         )
 
     if choices.average is None:

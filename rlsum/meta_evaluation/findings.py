@@ -11,8 +11,9 @@ from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import counted
 from rlsum.evaluation.significance import MetricTest
+from rlsum.meta_evaluation.choices import AVERAGES
 from rlsum.meta_evaluation.evaluation import CORRECTION, Result, Results
-from rlsum.meta_evaluation.grouped import AVERAGES, GroupedCorrelation
+from rlsum.meta_evaluation.grouped import GroupedCorrelation
 from rlsum.pages.table import joined
 
 ALPHA = 0.05

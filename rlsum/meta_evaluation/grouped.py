@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from rlsum.evaluation.coefficients.statistic import Level
 from rlsum.evaluation.coefficients.table import named
-from rlsum.evaluation.correlation import RESAMPLES, Correlation, bootstrap_values, correlate, percentiles
+from rlsum.evaluation.correlation import Correlation, bootstrap_values, correlate, percentiles
 from rlsum.evaluation.permutation import Swapped, defined_in_both, p_values, swapped_differences
 from rlsum.evaluation.population import (
     Interval,
-    Random,
     Spread,
     averaged,
     estimate,
@@ -27,32 +26,9 @@ from rlsum.evaluation.population import (
     why_not,
 )
 from rlsum.evaluation.rows import Floats, Ints, Rows, constant, judged_rows, members, paired_rows
-from rlsum.evaluation.significance import MetricTest, Test, TestOption, with_t
-from rlsum.evaluation.statistics import LEVEL
+from rlsum.evaluation.significance import MetricTest, Test, with_t
+from rlsum.meta_evaluation.choices import Choices
 from rlsum.meta_evaluation.scores import ScoreTable
-
-Average = Literal["groups", "rows"]
-
-AVERAGES: dict[Average, str] = {
-    "groups": "the mean over the groups, with equal weights",
-    "rows": "the mean over the groups, weighted by their rows",
-}
-
-
-@dataclass(frozen=True)
-class Choices:
-    """How to compute. ``average`` None pools all groups; within groups tests are always clustered by input.
-
-    ``random``: whether inputs, systems or both are a sample, None: both where the systems are enough. Within groups
-    systems are always taken as given.
-    """
-
-    level: Level = "pooled"
-    average: Average | None = None
-    test: TestOption = "auto"
-    resamples: int = RESAMPLES
-    seed: int = 0
-    random: Random | None = None
 
 
 @dataclass(frozen=True)
@@ -68,24 +44,21 @@ def correlate_within(
     table: ScoreTable, label: str, statistic: str, level: Level, choices: Choices
 ) -> GroupedCorrelation:
     """`correlate` within each group of rows, and the average; groups are independent samples of inputs."""
-    resamples, seed = choices.resamples, choices.seed
+    how = choices.uncertainty
     correlations, draws, spreads = {}, {}, {}
     for number, (group, chosen) in enumerate(members(table.groups).items()):
         scores, names = (table.human[chosen], table.scores(label)[chosen]), _names(table, chosen)
-        correlations[group] = correlate(
-            *scores, statistic=statistic, level=level, **names, resamples=resamples, seed=seed
-        )
-        if not np.isnan(correlations[group].value) and resamples:
+        correlations[group] = correlate(*scores, statistic=statistic, level=level, **names, how=how)
+        if not np.isnan(correlations[group].value) and how.resamples:
             rows = judged_rows(*scores, **names)
             kept = np.unique(rows.unit)
             rows = replace(rows, unit=np.searchsorted(kept, rows.unit), units=len(kept))
             if named(statistic).influence:
                 spreads[group] = estimate(valued(rows, statistic, level), statistic, level, "inputs")
             else:
-                draws[group] = bootstrap_values(
-                    named(statistic).engine(rows, level), rows.units, resamples, seed + number
-                )
-    return _averaged(correlations, draws, spreads, len(table), choices.average)
+                engine = named(statistic).engine(rows, level)
+                draws[group] = bootstrap_values(engine, rows.units, how.resamples, how.seed + number)
+    return _averaged(correlations, draws, spreads, len(table), choices)
 
 
 def compare_within(table: ScoreTable, statistic: str, level: Level, choices: Choices) -> list[MetricTest]:
@@ -176,7 +149,7 @@ def _averaged(
     draws: Mapping[str, Floats],
     spreads: Mapping[str, Spread],
     judged: int,
-    average: Average | None,
+    choices: Choices,
 ) -> GroupedCorrelation:
     defined = {group: correlation for group, correlation in correlations.items() if not np.isnan(correlation.value)}
     left_out = tuple(group for group in correlations if group not in defined)
@@ -188,12 +161,12 @@ def _averaged(
         reason = f"undefined in every group ({reasons})"
         return GroupedCorrelation(replace(result, reason=reason), correlations, left_out)
     weights = np.array(
-        [1 if average == "groups" else correlation.n for correlation in defined.values()], dtype=np.float64
+        [1 if choices.average == "groups" else correlation.n for correlation in defined.values()], dtype=np.float64
     )
     value = float(np.average([correlation.value for correlation in defined.values()], weights=weights))
     low, high, reason = nan, nan, ""
     if spreads or draws:
-        low, high, reason = _interval(defined, spreads, draws, weights)
+        low, high, reason = _interval(defined, spreads, draws, weights, choices.uncertainty.level)
     if left_out:
         left = f"{len(left_out)} of {len(correlations)} groups left out ({reasons})"
         reason = f"{left}; {reason}" if reason else left
@@ -201,16 +174,20 @@ def _averaged(
 
 
 def _interval(
-    defined: Mapping[str, Correlation], spreads: Mapping[str, Spread], draws: Mapping[str, Floats], weights: Floats
+    defined: Mapping[str, Correlation],
+    spreads: Mapping[str, Spread],
+    draws: Mapping[str, Floats],
+    weights: Floats,
+    confidence: float,
 ) -> Interval:
     """The interval of the average, or why a group has none."""
     for group, correlation in defined.items():
         if np.isnan(correlation.low):
             return no_interval(f"{_named(group)}: {correlation.reason.removeprefix('no interval: ')}")
     if draws:
-        return Interval(*percentiles(_mean(np.stack([draws[group] for group in defined]), weights), LEVEL))
+        return Interval(*percentiles(_mean(np.stack([draws[group] for group in defined]), weights), confidence))
     level = next(iter(defined.values())).level
-    return t_interval(averaged([spreads[group] for group in defined], weights), level, LEVEL)
+    return t_interval(averaged([spreads[group] for group in defined], weights), level, confidence)
 
 
 def _mean(values: Floats, weights: Floats) -> Floats:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from rlsum.evaluation.agreement import Agreement
 from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import Correlation
-from rlsum.evaluation.population import MEANING, Random
+from rlsum.evaluation.population import MEANING
 from rlsum.evaluation.significance import MetricTest
-from rlsum.evaluation.statistics import LEVEL
+from rlsum.evaluation.statistics import LEVEL, Random
 from rlsum.meta_evaluation.evaluation import CORRECTION, Result, Results
 from rlsum.meta_evaluation.findings import ALPHA, number, verdict
 from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, joined, p_text

@@ -33,9 +33,10 @@ from rlsum.evaluation.coefficients.pearson import pearson
 from rlsum.evaluation.coefficients.statistic import Level
 from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.influence import influence, mean_slopes
-from rlsum.evaluation.population import Random, larger, power, why_not
+from rlsum.evaluation.population import larger, power, why_not
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.significance import williams
+from rlsum.evaluation.statistics import Random
 from rlsum.files import write_atomically
 
 STATISTICS: tuple[str, ...] = ("pearson", "spearman", "kendall")

@@ -16,9 +16,8 @@ import numpy as np
 
 from rlsum.evaluation.coefficients.statistic import Function, Level
 from rlsum.evaluation.coefficients.table import named
-from rlsum.evaluation.population import Random
 from rlsum.evaluation.rows import Floats, Rows, check_option, paired_rows
-from rlsum.evaluation.statistics import row_blocks
+from rlsum.evaluation.statistics import Random, row_blocks
 
 from .population_tests import WORLDS  # as scripts.calibration, and as calibration in the tests
 

@@ -11,7 +11,8 @@ from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.significance import MetricTest
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
-from rlsum.meta_evaluation.evaluation import Choices, Result, Results
+from rlsum.meta_evaluation.choices import Choices
+from rlsum.meta_evaluation.evaluation import Result, Results
 from rlsum.meta_evaluation.grouped import GroupedCorrelation
 from rlsum.meta_evaluation.scores import Column, ScoreTable
 

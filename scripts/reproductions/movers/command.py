@@ -22,7 +22,7 @@ from reproductions.movers.references import references
 from reproductions.movers.table2 import table2
 from reproductions.reproduction import Reproduction, run
 from rlsum.errors import UserError
-from rlsum.evaluation.correlation import RESAMPLES
+from rlsum.evaluation.statistics import OF_CORRELATIONS
 from rlsum.judgments.collection import Judgments
 from rlsum.meta_evaluation.cache import scores_file
 
@@ -113,7 +113,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--encoder", default="minilm", help="minilm, a directory, a hub name, or none")
     parser.add_argument("--out", type=Path, default=Path("runs/movers"), help="folder for Markdown and PNG")
     parser.add_argument("--references", type=int, default=10, help="best-scored essays to try as the reference")
-    parser.add_argument("--resamples", type=int, default=RESAMPLES, help="resamples per interval")
+    parser.add_argument("--resamples", type=int, default=OF_CORRELATIONS.resamples, help="resamples per interval")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     for name, least in (("references", 1), ("resamples", 1)):

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from reproductions.estimate import Estimate, estimate
 from reproductions.movers.metrics import MoverSetup
 from rlsum.judgments.collection import Judgments
-from rlsum.meta_evaluation.evaluation import Choices, Result, evaluate
+from rlsum.meta_evaluation.choices import Choices
+from rlsum.meta_evaluation.evaluation import Result, evaluate
 from rlsum.meta_evaluation.scores import ScoreTable, scored
 
 STATISTIC: str = "spearman"  # "all correlations are Spearman correlations"

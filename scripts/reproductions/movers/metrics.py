@@ -11,7 +11,7 @@ from rewards import Reward, load
 from rewards.encoding.layers import ALL
 from rewards.encoding.loading import EncoderSource, locate
 from rlsum.errors import UserError
-from rlsum.evaluation.correlation import RESAMPLES
+from rlsum.evaluation.statistics import OF_CORRELATIONS
 
 VectorKind = Literal["static", "contextual"]  # in the paper: GloVe and ELMo
 
@@ -35,7 +35,7 @@ class MoverSetup:
 
     vectors: Path | None = None
     encoder: str | None = None
-    resamples: int = RESAMPLES
+    resamples: int = OF_CORRELATIONS.resamples
     seed: int = 0
     cache: Path | None = None
 

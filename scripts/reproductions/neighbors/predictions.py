@@ -12,7 +12,7 @@ from rewards.lexical.neighbors import estimate
 from rlsum.evaluation.coefficients.table import engine
 from rlsum.evaluation.correlation import Correlation, bootstrap_values, correlate, interval, percentiles
 from rlsum.evaluation.rows import judged_rows, numbered
-from rlsum.evaluation.statistics import LEVEL
+from rlsum.evaluation.statistics import LEVEL, Uncertainty
 
 Floats = NDArray[np.float64]
 
@@ -89,10 +89,11 @@ def quality(predicted: Floats, task: NeighborTask, resamples: int = RESAMPLES, s
             ("coverage", covered.astype(np.float64)),
         )
     }
-    correlation = correlate(human, predicted, inputs=inputs, resamples=0)
+    correlation = correlate(human, predicted, inputs=inputs, how=Uncertainty(resamples=0))
     if resamples and not correlation.reason:
         rows = judged_rows(human, predicted, inputs)
-        ends = interval(engine(rows, "spearman", "pooled"), rows.unit, rows.units, LEVEL, resamples, seed)
+        how = Uncertainty(resamples=resamples, seed=seed)
+        ends = interval(engine(rows, "spearman", "pooled"), rows.unit, rows.units, how)
         correlation = replace(correlation, low=ends[0], high=ends[1], reason=ends[2])
     return Quality(correlation=correlation, n=int(covered.sum()), **means)
 

@@ -12,6 +12,7 @@ from reproductions.neighbors.kernels import Kernel, Matrices
 from reproductions.neighbors.predictions import RESAMPLES, Quality, Thresholds, predict, quality
 from reproductions.neighbors.tasks import JudgedTexts, NeighborTask
 from rlsum.evaluation.correlation import correlate
+from rlsum.evaluation.statistics import Uncertainty
 
 Floats = NDArray[np.float64]
 
@@ -109,7 +110,7 @@ def _small(
     human, covered = part.tested.scores, ~np.isnan(predicted)
     if not covered.any():
         return np.nan, 0.0, np.nan
-    rho = correlate(human, predicted, resamples=0).value
+    rho = correlate(human, predicted, how=Uncertainty(resamples=0)).value
     return rho, float(covered.mean()), float(((predicted - human)[covered] ** 2).mean())
 
 

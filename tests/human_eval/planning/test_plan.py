@@ -13,9 +13,10 @@ from human_eval.planning.scenarios import Scenario
 from human_eval.planning.simulation import CELLS, Assumptions, blocks
 from human_eval.report.results import to_json
 from human_eval.statistics.analysis import analyse
-from human_eval.statistics.settings import LIKE_THESE, THESE, AnalysisSettings, Planned, Uncertainty
+from human_eval.statistics.settings import LIKE_THESE, THESE, AnalysisSettings, Planned
 from human_eval.votes.exclusion import ExclusionRules
 from rlsum.errors import UserError
+from rlsum.evaluation.statistics import Uncertainty
 
 
 def test_needed_is_read_off_the_curve():

@@ -6,7 +6,8 @@ from votes import study_of, votes_of
 from human_eval.planning.simulation import Assumptions, claimed, sign_flip_p
 from human_eval.statistics.analysis import analyse
 from human_eval.statistics.preference import preference
-from human_eval.statistics.settings import THESE, AnalysisSettings, Planned, Uncertainty
+from human_eval.statistics.settings import THESE, AnalysisSettings, Planned
+from rlsum.evaluation.statistics import Uncertainty
 
 
 def matrix_of(counts):

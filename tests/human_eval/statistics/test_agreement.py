@@ -7,7 +7,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 
 from human_eval.planning.simulation import Assumptions
 from human_eval.statistics.agreement import agreements
-from human_eval.statistics.settings import Uncertainty
+from rlsum.evaluation.statistics import Uncertainty
 
 NAN = float("nan")
 NONE = Uncertainty(resamples=0)

@@ -14,10 +14,11 @@ from human_eval.report.errors import error_rows
 from human_eval.report.findings import findings
 from human_eval.statistics.analysis import analyse
 from human_eval.statistics.errors import ALL, agreement, errors, estimate
-from human_eval.statistics.settings import AnalysisSettings, Uncertainty
+from human_eval.statistics.settings import AnalysisSettings
 from human_eval.study import TaskKey
 from human_eval.votes.unblind import fewer_errors, unblind
 from human_eval.votes.votes import MarkedText
+from rlsum.evaluation.statistics import Uncertainty
 from rlsum.pages.markdown import to_markdown
 
 KINDS = (Category("made-up", "Made up"), Category("grammar", "Grammar"), Category("gap", "Gap", whole=True))

@@ -21,11 +21,11 @@ from human_eval.statistics.preference import preference
 from human_eval.statistics.random_judges import random_judges
 from human_eval.statistics.ranking import ranked
 from human_eval.statistics.scores import both_bad, system_scores
-from human_eval.statistics.settings import THESE, AnalysisSettings, Planned, Uncertainty
+from human_eval.statistics.settings import THESE, AnalysisSettings, Planned
 from human_eval.study import StudyError
 from human_eval.votes.unblind import unblind
 from human_eval.votes.votes import Score
-from rlsum.evaluation.statistics import LEVEL
+from rlsum.evaluation.statistics import LEVEL, Uncertainty
 
 GRADED = ["strength", "strength-bad", "likert-5", "likert-7", "ranking", "best-worst"]
 

@@ -14,8 +14,8 @@ from human_eval.statistics.metrics import (
     read_scores,
     scored_items,
 )
-from human_eval.statistics.settings import Uncertainty
 from rlsum.errors import RecordError
+from rlsum.evaluation.statistics import Uncertainty
 from rlsum.records import Output, write_outputs
 
 NAN = float("nan")

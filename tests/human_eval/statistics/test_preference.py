@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from human_eval.statistics.preference import bounded, item_means, preference
-from human_eval.statistics.settings import Uncertainty
+from rlsum.evaluation.statistics import Uncertainty
 
 NAN = float("nan")
 FEW = Uncertainty(resamples=500)

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
 from rlsum.evaluation.agreement import judge_ceiling, krippendorff_alpha
+from rlsum.evaluation.statistics import Uncertainty
 
+NONE = Uncertainty(resamples=0)
 NAN = float("nan")
 # Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", example C: 12 units, 4 observers, missing values.
 EXAMPLE = np.array(
@@ -21,7 +23,7 @@ EXAMPLE = np.array(
 
 @pytest.mark.parametrize(("scale", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
 def test_published_example(scale, alpha):
-    found = krippendorff_alpha(EXAMPLE, scale=scale, resamples=200)
+    found = krippendorff_alpha(EXAMPLE, scale=scale, how=Uncertainty(resamples=200))
     assert found.value == pytest.approx(alpha, abs=5e-4)
     assert (found.n, found.judgments) == (11, 40)  # the unit with one judgment is left out
     assert found.low < found.value < found.high
@@ -34,7 +36,7 @@ def test_published_example(scale, alpha):
 )
 def test_alpha_is_that_of_the_krippendorff_package(judgments, scale):
     matrix = np.array(judgments, dtype=float)
-    found = krippendorff_alpha(matrix, scale=scale, resamples=0)
+    found = krippendorff_alpha(matrix, scale=scale, how=NONE)
     if found.reason:
         assert np.isnan(found.value)
         return
@@ -44,7 +46,7 @@ def test_alpha_is_that_of_the_krippendorff_package(judgments, scale):
 def test_alpha_of_continuous_scores_needs_no_table_of_all_values():
     draw = np.random.default_rng(0)
     truth = draw.normal(size=(40_000, 1))  # items by distinct scores would be 24 GB
-    found = krippendorff_alpha(truth + draw.normal(size=(40_000, 2)), resamples=0)
+    found = krippendorff_alpha(truth + draw.normal(size=(40_000, 2)), how=NONE)
     assert found.value == pytest.approx(0.5, abs=0.02)
 
 
@@ -53,8 +55,8 @@ def test_drawing_an_input_twice_is_having_it_twice():
     first, second = np.array([[1.0, 1], [2, 3]]), np.array([[5.0, 4], [1, 1]])
     judgments, inputs = np.concatenate([first, second]), ["a", "a", "b", "b"]
     for scale in ("nominal", "ordinal", "interval"):
-        alone = [krippendorff_alpha(np.tile(part, (2, 1)), scale=scale, resamples=0).value for part in (first, second)]
-        found = krippendorff_alpha(judgments, scale=scale, inputs=inputs, resamples=400, confidence=0.999)
+        alone = [krippendorff_alpha(np.tile(part, (2, 1)), scale=scale, how=NONE).value for part in (first, second)]
+        found = krippendorff_alpha(judgments, scale=scale, inputs=inputs, how=Uncertainty(resamples=400, level=0.999))
         values = sorted([*alone, found.value])
         assert (found.low, found.high) == pytest.approx((values[0], values[-1]))
 
@@ -80,7 +82,7 @@ def test_ceiling_of_named_judges_is_the_mean_of_their_correlations():
         others = np.delete(judgments, judge, axis=1)
         kept = ~np.isnan(judgments[:, judge]) & (~np.isnan(others)).any(1)
         expected.append(pearsonr(judgments[kept, judge], np.nanmean(others[kept], axis=1)).statistic)
-    found = judge_ceiling(judgments, judges="named", statistic="pearson", resamples=200)
+    found = judge_ceiling(judgments, judges="named", statistic="pearson", how=Uncertainty(resamples=200))
     assert found.value == pytest.approx(np.mean(expected))
     assert found.low < found.value < found.high
 
@@ -89,8 +91,8 @@ def test_ceiling_of_anonymous_judges_does_not_depend_on_their_order():
     generator = np.random.default_rng(1)
     judgments = generator.integers(0, 5, (40, 1)) + generator.integers(-1, 2, (40, 4)).astype(float)
     judgments[::3, 2:] = NAN  # some items have two judgments, others four
-    found = judge_ceiling(judgments, judges="anonymous", resamples=50)
-    shuffled = judge_ceiling(generator.permuted(judgments, axis=1), judges="anonymous", resamples=50)
+    found = judge_ceiling(judgments, judges="anonymous", how=Uncertainty(resamples=50))
+    shuffled = judge_ceiling(generator.permuted(judgments, axis=1), judges="anonymous", how=Uncertainty(resamples=50))
     assert shuffled.value == pytest.approx(found.value)
     assert (shuffled.low, shuffled.high) == pytest.approx((found.low, found.high))
     pairs = [
@@ -107,7 +109,7 @@ def test_ceiling_where_nothing_can_be_said():
     found = judge_ceiling([[1, 1], [1, 1], [1, 1]], judges="anonymous")
     assert np.isnan(found.value)
     assert "vary" in found.reason
-    lazy = judge_ceiling([[1, 1, 2], [1, 2, 2], [1, 3, 4], [1, 4, 3]], judges="named", resamples=0)
+    lazy = judge_ceiling([[1, 1, 2], [1, 2, 2], [1, 3, 4], [1, 4, 3]], judges="named", how=NONE)
     assert lazy.value > 0.5  # the judge who always says 1 is left out
 
 

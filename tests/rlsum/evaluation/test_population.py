@@ -7,6 +7,7 @@ from rlsum.evaluation.coefficients.table import engine
 from rlsum.evaluation.correlation import bootstrap_values, correlate
 from rlsum.evaluation.population import chosen_random, system_interval
 from rlsum.evaluation.rows import judged_rows
+from rlsum.evaluation.statistics import Uncertainty
 
 STATISTICS = ["pearson", "spearman", "kendall"]
 
@@ -49,16 +50,17 @@ def test_intervals_of_ranks_hold_the_value_and_are_symmetric(statistic, value):
 )
 def test_new_systems_are_less_certain_than_these(statistic, level, tested):
     human, a, b, names = world(systems=24, inputs=100, seed=3)
-    options = {"statistic": statistic, "level": level, "resamples": 200, **names}
-    given, new = (correlate(human, a, random=random, **options) for random in ("inputs", "both"))
+    options = {"statistic": statistic, "level": level, **names}
+    how = Uncertainty(resamples=200)
+    given, new = (correlate(human, a, random=random, how=how, **options) for random in ("inputs", "both"))
     assert new.value == pytest.approx(given.value)
     assert new.low < new.value < new.high
     assert np.isnan(given.low) or new.high - new.low > given.high - given.low
-    test = compare_metrics(human, a, b, random="both", **options)
+    test = compare_metrics(human, a, b, random="both", resamples=200, **options)
     assert "new systems" in test.why
     assert np.isnan(test.p) != tested
     assert tested or "is known to hold its level" in test.reason
-    swapped = compare_metrics(human, b, a, random="both", **options)
+    swapped = compare_metrics(human, b, a, random="both", resamples=200, **options)
     assert (swapped.difference, swapped.p) == pytest.approx((-test.difference, test.p), nan_ok=True)
 
 
@@ -147,7 +149,7 @@ def test_few_inputs_have_no_test_whichever_it_would_be():
 def test_accuracies_have_no_interval_of_few_inputs_and_no_default_test_of_system_means():
     human, a, b, names = world(systems=6, inputs=12)
     for statistic, level in (("acc-t", "input"), ("spa", "system")):
-        found = correlate(human, a, statistic=statistic, level=level, resamples=50, **names)
+        found = correlate(human, a, statistic=statistic, level=level, how=Uncertainty(resamples=50), **names)
         assert found.reason.startswith("no interval: 12 inputs")
     for statistic in ("acc-t", "spa"):
         options = {"statistic": statistic, "level": "system", "resamples": 50, **names}

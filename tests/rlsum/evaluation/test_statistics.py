@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rlsum.evaluation.statistics import flipped_sums, holm, mean_interval, paired_difference
+from rlsum.evaluation.statistics import Uncertainty, flipped_sums, holm, mean_interval, paired_difference
 
 
 def paired_permutation(a, b, **options):
@@ -82,6 +82,8 @@ def test_interval_is_close_to_the_normal_one_for_many_items():
         (lambda: mean_interval([[1.0]]), "values has shape"),
         (lambda: mean_interval([1.0], level=95), "between 0 and 1"),
         (lambda: mean_interval([1.0], resamples=0), "at least 1"),
+        (lambda: Uncertainty(level=95), "level=95 must lie between 0 and 1"),
+        (lambda: Uncertainty(resamples=-1), "resamples=-1 be 0 or more"),
         (lambda: paired_permutation([1.0], [1.0, 2.0]), "pair them by item"),
     ],
 )

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rated import Share, evaluated, rated
 
-from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
+from rlsum.meta_evaluation.choices import Choices
+from rlsum.meta_evaluation.evaluation import meta_evaluate
 from rlsum.meta_evaluation.findings import findings
 from rlsum.meta_evaluation.scores import scored
 

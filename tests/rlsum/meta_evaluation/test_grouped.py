@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from rlsum.meta_evaluation.evaluation import Choices
+from rlsum.meta_evaluation.choices import Choices
 from rlsum.meta_evaluation.grouped import compare_within, correlate_within
 from rlsum.meta_evaluation.scores import Column, ScoreTable
 

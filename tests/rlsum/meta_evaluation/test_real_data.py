@@ -4,7 +4,8 @@ import pytest
 
 import rewards
 from rlsum.judgments.registry import load
-from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
+from rlsum.meta_evaluation.choices import Choices
+from rlsum.meta_evaluation.evaluation import meta_evaluate
 from rlsum.meta_evaluation.findings import findings
 from rlsum.meta_evaluation.scores import scored
 

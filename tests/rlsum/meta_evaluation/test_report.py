@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from rated import Share, rated
 
-from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
+from rlsum.meta_evaluation.choices import Choices
+from rlsum.meta_evaluation.evaluation import meta_evaluate
 from rlsum.meta_evaluation.pictures import binned_means
 from rlsum.meta_evaluation.report import MetaEvaluation, report, summary, to_json
 from rlsum.meta_evaluation.scores import Column, scored

@@ -5,7 +5,8 @@ import math
 import pytest
 from rated import evaluated, rated
 
-from rlsum.meta_evaluation.evaluation import Choices, meta_evaluate
+from rlsum.meta_evaluation.choices import Choices
+from rlsum.meta_evaluation.evaluation import meta_evaluate
 from rlsum.meta_evaluation.findings import findings
 from rlsum.meta_evaluation.scores import scored
 from rlsum.meta_evaluation.tables import correlation_table, matrix_table

@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 
 from rlsum.evaluation.coefficients.spa import soft_pairwise_accuracy
 from rlsum.evaluation.correlation import correlate
+from rlsum.evaluation.statistics import Uncertainty
 
+NONE = Uncertainty(resamples=0)
 NAN = float("nan")
 
 
 def tie_calibrated(human, metric, inputs=None):
     level = "pooled" if inputs is None else "input"
-    return correlate(human, metric, statistic="acc-t", level=level, inputs=inputs, resamples=0)
+    return correlate(human, metric, statistic="acc-t", level=level, inputs=inputs, how=NONE)
 
 
 def test_tie_calibration_by_hand():
@@ -72,7 +74,7 @@ def test_tie_calibration_is_the_best_of_all_thresholds(rows):
 
 def test_accuracy_of_systems_is_that_of_their_means():
     human, metric = [1, 2, 3, 4], [1, 2, 4, 3]
-    found = correlate(human, metric, statistic="acc-t", level="system", systems="abcd", resamples=0)
+    found = correlate(human, metric, statistic="acc-t", level="system", systems="abcd", how=NONE)
     assert found.value == pytest.approx(5 / 6)
 
 

@@ -5,7 +5,9 @@ import pytest
 
 from rlsum.evaluation.coefficients.table import STATISTICS, named
 from rlsum.evaluation.correlation import correlate
+from rlsum.evaluation.statistics import Uncertainty
 
+NONE = Uncertainty(resamples=0)
 NAMES = {"inputs": np.repeat(np.arange(40), 5), "systems": np.tile(np.arange(5), 40)}
 
 
@@ -16,8 +18,7 @@ def test_agreement_is_highest_of_people_with_themselves(name, level):
     good, bad = human + generator.normal(size=200), -0.2 * quality + generator.normal(size=200)
     low, high = named(name).span
     best, one, other = (
-        correlate(human, metric, statistic=name, level=level, resamples=0, **NAMES).value
-        for metric in (human, good, bad)
+        correlate(human, metric, statistic=name, level=level, how=NONE, **NAMES).value for metric in (human, good, bad)
     )
     assert best == pytest.approx(high)
     assert low <= other < one <= high
