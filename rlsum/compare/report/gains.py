@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH, ROW, AROUND = 3.7, 0.4, 0.6  # inches: as wide as a phone; of a metric; of the axis
+FRACTIONS = 2.0  # at most: scores from 0 to 1, and their sums; gains of log-probabilities are on another scale
 
 Span = tuple[float, float]
 
@@ -32,7 +33,7 @@ def gain_pictures(results: Results) -> list[Block]:
     if start is None or not known:
         return []
     points = {(test.system, test.metric): by_seed(results.systems[test.system], start, test.metric) for test in known}
-    span = _span(known, list(points.values()))
+    span = _span(_of_fractions(known, results), points)
     pictures = tuple(
         _picture(f"gains-{number}", results.systems[name], start, found, points, span)
         for number, (name, found) in enumerate(of_each.items(), 1)
@@ -41,8 +42,8 @@ def gain_pictures(results: Results) -> list[Block]:
     dots = "Small dots are seeds. " if len(results.seeds) > 1 else ""
     legend = (
         f"Gain over {start.title}, in points (x {SCALE}), on the test articles. Blue: the reward that was trained "
-        f"on. {dots}Lines are 95% intervals; one that an arrow ends goes on. A full circle: different after "
-        "Holm's correction."
+        f"on. {dots}Lines are 95% intervals; one that an arrow ends goes on, a gain beside the name of its metric is "
+        "beyond the picture. A full circle: different after Holm's correction."
     )
     return [Paragraph(legend), Beside(pictures)]
 
@@ -60,10 +61,22 @@ def _own_first(system: System, tests: Sequence[Contrast]) -> list[Contrast]:
     return sorted(own, key=lambda test: test.metric != system.reward)
 
 
-def _span(tests: Sequence[Contrast], points: Sequence[Floats]) -> Span:
+def _of_fractions(tests: Sequence[Contrast], results: Results) -> Sequence[Contrast]:
+    """The tests by metrics with the usual scale; all, if none has."""
+    columns = {test.metric: [system.metrics.get(test.metric) for system in results.systems.values()] for test in tests}
+    usual = {
+        metric
+        for metric, values in columns.items()
+        if all(np.nanmax(np.abs(known), initial=0.0) <= FRACTIONS for known in values if known is not None)
+    }
+    return [test for test in tests if test.metric in usual] or tests
+
+
+def _span(tests: Sequence[Contrast], points: Mapping[tuple[str, str], Floats]) -> Span:
     """The values that all pictures show, in points: every mean and seed, and intervals as far as they double that."""
     means = [SCALE * test.difference.mean for test in tests]
-    seen = np.array([0.0, *means, *(SCALE * value for row in points for value in row if not np.isnan(value))])
+    of_seeds = (SCALE * value for test in tests for value in points[test.system, test.metric] if not np.isnan(value))
+    seen = np.array([0.0, *means, *of_seeds])
     ends = [SCALE * end for test in tests for end in (test.difference.low, test.difference.high) if not np.isnan(end)]
     room = float(seen.max() - seen.min()) or 1.0
     low = max(min([seen.min(), *ends]), seen.min() - room / 2)
@@ -81,7 +94,7 @@ def gains_beside(results: Results, names: Sequence[str], metrics: Sequence[str])
     of = {(test.system, test.metric): test for test in results.against[START]}
     tests = {name: [of[name, metric] for metric in metrics] for name in names}
     points = {key: by_seed(results.systems[key[0]], start, key[1]) for key in of if key[0] in names}
-    span = _span([test for found in tests.values() for test in found], [points[test] for test in points])
+    span = _span(_of_fractions([test for found in tests.values() for test in found], results), points)
 
     def draw(figure: Figure, _: str) -> None:
         for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
@@ -130,8 +143,13 @@ def _panel(
 
 def _row(axes: Axes, place: int, test: Contrast, seeds: Floats, span: Span, colour: str) -> None:
     """A metric with its mean and interval, an arrow where the picture ends before that, and a dot a seed."""
-    found = test.difference
-    axes.text(0, place - 0.3, short_name(test.metric), transform=axes.get_yaxis_transform(), va="center")
+    found, mean = test.difference, SCALE * test.difference.mean
+    beyond = not span[0] <= mean <= span[1]
+    name = short_name(test.metric) + (f" {mean:+.1f}" if beyond else "")
+    axes.text(0, place - 0.3, name, transform=axes.get_yaxis_transform(), va="center")
+    if beyond:
+        axes.plot([np.clip(mean, *span)], [place], "<" if mean < 0 else ">", color=colour, markersize=7, clip_on=False)
+        return
     if not np.isnan(found.low):
         low, high = (float(np.clip(SCALE * end, *span)) for end in (found.low, found.high))
         axes.plot([low, high], [place, place], color=colour, linewidth=2, solid_capstyle="butt")
@@ -142,7 +160,7 @@ def _row(axes: Axes, place: int, test: Contrast, seeds: Floats, span: Span, colo
     if len(seeds) > 1:
         axes.plot(SCALE * seeds, np.full(len(seeds), place + 0.22), ".", color=colour, alpha=0.8, markersize=5)
     inside = colour if test.shown else axes.get_facecolor()
-    axes.plot([SCALE * found.mean], [place], "o", color=colour, markerfacecolor=inside, markersize=6.5)
+    axes.plot([mean], [place], "o", color=colour, markerfacecolor=inside, markersize=6.5)
 
 
 def lengths(system: System, start: System) -> str:

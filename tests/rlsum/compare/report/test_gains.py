@@ -4,7 +4,7 @@ import comparisons
 import numpy as np
 import pytest
 
-from rlsum.compare.report.gains import _span, by_seed, gain_pictures, gains_beside
+from rlsum.compare.report.gains import _of_fractions, _span, by_seed, gain_pictures, gains_beside
 from rlsum.compare.results import gather
 from rlsum.pages.blocks import Beside
 
@@ -39,11 +39,25 @@ def test_seeds_are_means_over_what_both_have(tmp_path):
 def test_a_wide_interval_does_not_hide_the_means(tmp_path):
     folder, cells = comparisons.finished(tmp_path, {"rouge-l": 0.02}, seeds=(1, 2))
     tests = gather(folder, cells, "beam").against["start"]
-    low, high = _span(tests, [])
+    low, high = _span(tests, {(test.system, test.metric): np.zeros(0) for test in tests})
     means = [100 * test.difference.mean for test in tests]
     assert low < min(0, *means)
     assert max(0, *means) < high
     assert high - low < 3 * (max(0, *means) - min(0, *means))
+
+
+def test_a_reward_on_another_scale_does_not_hide_the_others(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, {"rouge-l": 0.02}, seeds=(1, 2))
+    results = gather(folder, cells, "beam")
+    for system in results.systems.values():
+        system.metrics["rouge-l"] *= 100  # such as log-probabilities
+    tests = results.against["start"]
+    assert {test.metric for test in _of_fractions(tests, results)} == {test.metric for test in tests} - {"rouge-l"}
+    assert len(gain_pictures(results)[1].blocks) == 2  # also of the reward whose gain is beyond the picture
+    for system in results.systems.values():
+        for values in system.metrics.values():
+            values *= 100
+    assert _of_fractions(tests, results) == tests
 
 
 def test_some_rewards_by_some_metrics_are_one_picture(tmp_path):
