@@ -146,7 +146,8 @@ def _row(axes: Axes, place: int, test: Contrast, seeds: Floats, span: Span, colo
     found, mean = test.difference, SCALE * test.difference.mean
     beyond = not span[0] <= mean <= span[1]
     name = short_name(test.metric) + (f" {mean:+.1f}" if beyond else "")
-    axes.text(0, place - 0.3, name, transform=axes.get_yaxis_transform(), va="center")
+    behind = {"facecolor": axes.get_facecolor(), "edgecolor": "none", "pad": 1}  # no line goes through the name
+    axes.text(0, place - 0.3, name, transform=axes.get_yaxis_transform(), va="center", bbox=behind)
     if beyond:
         axes.plot([np.clip(mean, *span)], [place], "<" if mean < 0 else ">", color=colour, markersize=7, clip_on=False)
         return
