@@ -42,7 +42,7 @@ def text_log_probs(
     for given, listed in texts.items():
         for context in fitted(loaded, given, room, prompt, windows):
             for text, ids in zip(listed, target_ids(loaded, listed), strict=True):
-                cuts = ranges(len(ids), share) if windows else [(0, share)]
+                cuts = ranges(len(ids), share)[: None if windows else 1]
                 windowed.append(((given, text), [start for start, _ in cuts]))
                 rows += [(len(contexts), ids[start:end]) for start, end in cuts]
             contexts.append(context["input_ids"])
@@ -112,6 +112,10 @@ def _after_cache(loaded: LoadedModel, contexts: Sequence[Ids]) -> Logits:
     parameters = inspect.signature(loaded.model.forward).parameters
     name = "cache" if "cache" in parameters else "past_key_values"  # its name in older releases
     read = loaded.model(input_ids=ids, attention_mask=mask, position_ids=places, use_cache=True, logits_to_keep=1)
+    if not all(hasattr(layer, "batch_select_indices") for layer in read[name].layers):
+        raise RewardError(
+            f"model {loaded.name}: its layers keep a state, not a token each; give one of attention alone"
+        )
 
     def logits(targets: Tensor, owners: Tensor) -> Tensor:
         first: Tensor = read.logits[owners, -1:]

@@ -130,6 +130,8 @@ class Likelihood(ModelReward):
         return {"candidate": [forth], "reference": [back], "both": [forth, back]}[self.options.of]
 
     def _normed(self, log_probs: LogProbs) -> float:
+        if not len(log_probs):  # of characters that the tokenizer removes: as an empty text
+            return -math.inf
         return float(log_probs.mean() if self.options.norm == "token" else log_probs.sum())
 
     def _prompt(self, loaded: LoadedModel) -> str:

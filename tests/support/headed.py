@@ -31,7 +31,7 @@ def words(chat: bool = True):
 
 
 def causal(folder: Path, kind: str = "llama") -> Path:
-    """A Llama or a GPT-2 of two layers."""
+    """A Llama, a GPT-2 or a Mamba of two layers."""
     import transformers
 
     tokenizer = words()
@@ -41,6 +41,9 @@ def causal(folder: Path, kind: str = "llama") -> Path:
             **sizes, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, intermediate_size=24
         )
         return _saved(transformers.LlamaForCausalLM(config), tokenizer, folder)
+    if kind == "mamba":
+        config = transformers.MambaConfig(vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=2, state_size=4)
+        return _saved(transformers.MambaForCausalLM(config), tokenizer, folder)
     config = transformers.GPT2Config(vocab_size=len(tokenizer), n_positions=POSITIONS, n_embd=16, n_layer=2, n_head=2)
     return _saved(transformers.GPT2LMHeadModel(config), tokenizer, folder)
 

@@ -78,7 +78,7 @@ def test_of_five_of_five_the_first_number_counts() -> None:
         assert asked(judge(server), TEXTS[:1])[0] == pytest.approx(4.6)
 
 
-@pytest.mark.parametrize("said", ["banana", "", "7", "between 2 and 4", "4/10", "4.5.1", "4 5"])
+@pytest.mark.parametrize("said", ["banana", "", "7", "-3", "between 2 and 4", "4/10", "4.5.1", "4 5"])
 def test_nonsense_is_undefined_with_what_was_said(said: str) -> None:
     with serving(lambda *_: said) as server:
         reward = judge(server, draws=2)
@@ -91,6 +91,12 @@ def test_numbers_of_several_digits_are_drawn_and_may_have_decimals() -> None:
     with serving(lambda *_: {"80.5": 0.9, "8": 0.1}) as server:
         assert asked(judge(server, scale="0-100", draws=2), TEXTS[:1])[0] == 80.5
         assert len(server.bodies) == 2
+
+
+@pytest.mark.parametrize("said", ["-1", "\N{MINUS SIGN}1", "**-1**", "Score: -1"])
+def test_the_sign_of_a_number_counts(said: str) -> None:
+    with serving(lambda *_: said) as server:
+        assert asked(judge(server, scale="-2-2", draws=1), TEXTS[:1])[0] == -1
 
 
 def test_an_empty_text_is_not_asked_about() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pretrained
 import pytest
 import torch
+from tokenizers.normalizers import Replace
 
 import rewards
 from rewards.explain import explain
@@ -156,6 +157,21 @@ def test_what_a_model_lacks_is_an_error(tmp_path: Path, tiny_encoder: Path) -> N
         rewards.load("likelihood", model=str(folder), prompt="{given}" + "a long story " * 90)(["a"], sources=["b"])
     with pytest.raises(rewards.RewardError, match="sources="):
         rewards.load("likelihood", model=str(folder))(["a"])
+
+
+@pytest.mark.parametrize("long_texts", ["windows", "truncate"])
+@pytest.mark.parametrize("norm", ["token", "sum"])
+def test_a_text_whose_characters_the_tokenizer_removes_is_an_empty_one(
+    norm: str, long_texts: str, tmp_path: Path
+) -> None:
+    reward = rewards.load("likelihood", model=str(headed.causal(tmp_path)), norm=norm, long_texts=long_texts)
+    reward.model.load().tokenizer.backend_tokenizer.normalizer = Replace("\u200b", "")
+    np.testing.assert_array_equal(reward(["\u200b"], sources=[ARTICLE]), [reward.floor])
+
+
+def test_a_model_whose_layers_keep_a_state_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(rewards.RewardError, match="keep a state"):
+        rewards.load("likelihood", model=str(headed.causal(tmp_path, "mamba")))(TEXTS[:1], sources=[ARTICLE])
 
 
 def test_reasons(llama: Path) -> None:
