@@ -21,6 +21,7 @@ from rlsum.pages.table import Cell, Table
 from rlsum.pages.terminal import show
 
 if TYPE_CHECKING:
+    from rlsum.evaluation.statistics import Interval
     from rlsum.judgments.records import Judgment
     from rlsum.metric_fitting.correlations import Correlations
     from rlsum.metric_fitting.epochs import Fitted
@@ -241,8 +242,11 @@ def _vote_line(validation: VoteValidation, best: bool) -> str:
 
 def _agreement_row(name: str, found: Agreement) -> tuple:
     values = (found.accuracy, found.longer_accuracy, found.kendall, found.longer_chosen)
-    shown = [
-        "\N{EN DASH}" if math.isnan(one.mean) else f"{100 * one.mean:.1f} ({100 * one.low:.1f} to {100 * one.high:.1f})"
-        for one in values
-    ]
-    return (Cell(name), Cell(f"{found.accuracy.n:,}"), *map(Cell, shown))
+    return (Cell(name), Cell(f"{found.accuracy.n:,}"), *(Cell(_interval(one)) for one in values))
+
+
+def _interval(one: Interval) -> str:
+    if math.isnan(one.mean):
+        return "\N{EN DASH}"
+    ends = "no interval" if math.isnan(one.low) else f"{100 * one.low:.1f} to {100 * one.high:.1f}"
+    return f"{100 * one.mean:.1f} ({ends})"

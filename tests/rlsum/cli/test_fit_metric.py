@@ -69,6 +69,12 @@ def test_votes_become_two_rewards_with_their_agreement(rlsum, tiny_encoder, tmp_
     for folder in (tmp_path / "m", tmp_path / "m" / "length-controlled"):
         assert f"learned(path={folder})" in printed
         assert rewards.load("learned", path=str(folder)).signature in printed
+    code, printed, said = rlsum(
+        *fit[:2], "--epochs", 1, "--metric", metric, "-o", tmp_path / "one"
+    )  # one article of 12
+    assert code == 0, said
+    assert "nan" not in printed
+    assert "(no interval)" in " ".join(printed.split())
     metric = f"reward-model(model={tiny_encoder}, given=reference)"
     code, _, said = rlsum(*fit, "--metric", metric, "-o", tmp_path / "n")
     assert code == 2
