@@ -1,4 +1,4 @@
-"""ROUGE (Lin 2004), equal to ``rouge-score`` bit for bit; many pairs are compared at once."""
+"""ROUGE (Lin 2004), on texts in NFC equal to ``rouge-score`` bit for bit; many pairs are compared at once."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, TypeVar
 
 import datasets
@@ -14,6 +15,7 @@ from datasets.fingerprint import Hasher
 from datasets.utils import tqdm
 from filelock import FileLock
 
+from rlsum.errors import UserError
 from rlsum.files import write_atomically
 from rlsum.readers.understood import say
 
@@ -22,10 +24,16 @@ SILENT = 3  # seconds of work that show no progress
 
 
 def cache_folder() -> Path:
-    """Our folder in the cache of `datasets`; the folder of the data may be read-only."""
-    folder = Path(datasets.config.HF_DATASETS_CACHE) / "rlsum"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    """Our folder in the cache of `datasets`; the folder of the data may be read-only. Raises UserError if this is."""
+    cache = Path(datasets.config.HF_DATASETS_CACHE)
+    folder = cache / "rlsum"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=cache), TemporaryFile(dir=folder):  # permissions alone do not tell
+            return folder
+    except OSError as error:
+        fix = "articles are cached there: set it to a folder you may write to"
+        raise UserError(f"HF_DATASETS_CACHE={str(cache)!r}: cannot be written ({error.strerror}); {fix}") from error
 
 
 def remembered(name: str, key: tuple[object, ...], compute: Callable[[], Any]) -> Any:

@@ -46,6 +46,7 @@ Cleaned = tuple[datasets.Dataset, Columns]
 def clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> Cleaned:
     """All rows of the split with CLEAN_FEATURES and further columns as JSON, broken ones too, cached; the columns."""
     located = _located(path, split)
+    cache_folder()  # before rows are read
     if isinstance(located, list):
         return _clean_files(located, asked, path, num_proc)
     return _clean_dataset(located, asked, path)

@@ -10,7 +10,7 @@ from rows import table
 
 from rlsum.data.columns import Columns
 from rlsum.data.corpus import Tokens, load_corpus
-from rlsum.errors import RecordError
+from rlsum.errors import RecordError, UserError
 from rlsum.readers import CorpusError
 
 pytestmark = pytest.mark.usefixtures("own_module_cache")
@@ -162,6 +162,12 @@ def test_second_load_comes_from_the_cache_with_the_same_counts(tmp_path, monkeyp
     assert second.skipped == first.skipped == {"not JSON": 1}
     assert second.examples == first.examples
     assert second.rows.to_list() == first.rows.to_list()
+
+
+def test_a_cache_that_cannot_be_written_is_named_with_the_fix(tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", "/proc/cache")
+    with pytest.raises(UserError, match=r"HF_DATASETS_CACHE='/proc/cache': cannot be written .*; .* set it to"):
+        load_corpus(write(tmp_path / "x.jsonl", jsonl(STORIES)))
 
 
 def test_a_changed_file_or_option_is_not_served_from_the_cache(tmp_path):
