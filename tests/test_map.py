@@ -10,7 +10,7 @@ OTHERS = (ROOT / "CONTRIBUTING.md").read_text().partition("### Tests of other na
 MAP = (ROOT / "docs/architecture.md").read_text()
 NAMED = set(re.findall(r"`((?:rewards|rlsum|human_eval|scripts|tests|docs)/[\w./-]*)`", MAP))
 TABLE = MAP.partition("## Where to change what")[2].partition("\nSteps:")[0]
-ROWS = dict(re.findall(r"^- \*\*(.+?)\*\*: (.+)$", TABLE, re.MULTILINE))
+ROWS = re.findall(r"^- \*\*(.+?)\*\*: (.+)$", TABLE, re.MULTILINE)
 FILE = re.compile(r"/|\.(py|html|md|toml|yml)$|^Makefile$")
 
 
@@ -19,11 +19,11 @@ def test_a_path_of_the_map_is_there(path):
     assert (ROOT / path).exists()
 
 
-@pytest.mark.parametrize("change", ROWS)
-def test_the_files_of_a_change_are_there_and_have_the_names_that_the_map_says(change):
+@pytest.mark.parametrize(("change", "row"), ROWS)
+def test_the_files_of_a_change_are_there_and_have_the_names_that_the_map_says(change, row):
     """A file without a folder is in that of the file before it, or in one that holds that folder."""
     folder, files, names = ROOT, [], []
-    for quoted in re.findall(r"`([^`]+)`", ROWS[change]):
+    for quoted in re.findall(r"`([^`]+)`", row):
         if not FILE.search(quoted):
             names.append(quoted.rpartition(".")[2])
             continue
