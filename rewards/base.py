@@ -1,4 +1,4 @@
-"""The Reward protocol, and the lookup of rewards by name: the lazy table, entry points and ``module:attribute``."""
+"""The Reward protocol, and the lookup of rewards by name: in the table, entry points and as ``module:attribute``."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Protocol, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, get_args
 
 from rewards.errors import EncoderMissing as EncoderMissing
 from rewards.errors import RewardError as RewardError
 from rewards.errors import Unavailable as Unavailable
 from rewards.errors import missing_package
-from rewards.options import bind, nearest, parameters
+from rewards.options import bind, metadata, nearest, parameters
 from rewards.plain import Plain
 from rewards.scoring import BaseReward, ReadsColumns
-from rewards.specs import SUM, Spec, as_spec, pairs, split_specs, with_parts
+from rewards.specs import TABLE, WEIGHED, Spec, as_spec, split_specs, with_parts
 from rewards.text.languages import Code, check_language
 
 if TYPE_CHECKING:
@@ -25,43 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ENTRY_POINTS = "rlsum.rewards"
-INNER = {"reward", "kernel"}  # options that are rewards
 Function = Callable[..., Any]  # of candidates, or a class or function that builds a reward, or a reward
 AnySpec = str | Mapping[str, Any] | Spec | Function
 Specs = AnySpec | Sequence[AnySpec]
-
-TABLE = {
-    "rouge-1": "rewards.lexical.rouge:rouge_1",
-    "rouge-2": "rewards.lexical.rouge:rouge_2",
-    "rouge-3": "rewards.lexical.rouge:rouge_3",
-    "rouge-l": "rewards.lexical.rouge:rouge_longest",
-    "rouge-lsum": "rewards.lexical.rouge:rouge_longest_sum",
-    "bleu": "rewards.lexical.bleu:Bleu",
-    "bleu-star": "rewards.lexical.bleu:BleuStar",
-    "meteor": "rewards.lexical.meteor:meteor_reward",
-    "wms": "rewards.mover.metrics:wms",
-    "sms": "rewards.mover.metrics:sms",
-    "s+wms": "rewards.mover.metrics:swms",
-    "sbert": "rewards.embedding.metrics:sbert",
-    "cka": "rewards.embedding.metrics:cka",
-    "moverscore": "rewards.embedding.metrics:moverscore",
-    "bertscore": "rewards.embedding.metrics:bertscore",
-    "trwmd": "rewards.embedding.metrics:trwmd",
-    "twmd": "rewards.embedding.metrics:twmd",
-    "bleu-neighbors": "rewards.lexical.neighbors:bleu_neighbors",
-    "learned": "rewards.embedding.learned:learned",
-    "likelihood": "rewards.models.likelihood:Likelihood",
-    "entailment": "rewards.models.entailment:Entailment",
-    "reward-model": "rewards.models.reward_model:RewardModel",
-    "judge": "rewards.models.judge:Judge",
-    "judge-pairs": "rewards.models.judge_pairs:JudgePairs",
-    "weighted": "rewards.wrappers.combine:Weighted",
-    "length": "rewards.wrappers.surface:Length",
-    "repetition": "rewards.wrappers.surface:Repetition",
-    "cached": "rewards.wrappers.cached:Cached",
-    "limited": "rewards.wrappers.limits:Limited",
-    "cleaned": "rewards.wrappers.cleaned:Cleaned",
-}
 
 
 class Reward(ReadsColumns, Protocol):
@@ -164,15 +130,14 @@ def in_language(spec: AnySpec, language: str | None) -> Spec:
     check_language(language)
     if language is None:
         return spec
-    if spec.name == SUM:
-        return Spec(
-            SUM, {"parts": [[_inner(inner, language), weight] for inner, weight in pairs(spec.options["parts"])]}
-        )
+    if spec.name in WEIGHED:
+        return Spec(spec.name, {"parts": [[_inner(one, language), weight] for one, weight in spec.options["parts"]]})
     target = _target(spec)
     fields = {} if is_reward(target) else parameters(spec.name, target)
     options = dict(spec.options)
-    for name in INNER & fields.keys():
-        options[name] = _inner(options.get(name, fields[name].default), language)
+    for name, field in fields.items():
+        if check_inner in metadata(field.annotation):
+            options[name] = _inner(options.get(name, field.default), language)
     if "language" in fields and Code in get_args(fields["language"].annotation):
         options.setdefault("language", language)
     return Spec(spec.name, options, spec.given)
@@ -205,6 +170,15 @@ def check_spec(spec: AnySpec, language: str | None = None) -> None:
     options = bind(spec.name, build, spec.options)
     if hasattr(target, "options"):  # a dataclass, whose __post_init__ checks what an annotation cannot say
         target.options(**options)
+
+
+def check_inner(given: Any) -> None:
+    """Raise RewardError unless name and options of a spec are valid; cheap. A reward is valid."""
+    if isinstance(given, str | Mapping):
+        check_spec(given)
+
+
+Inner = Annotated[Any, check_inner]  # an option: a spec (text or mapping), a function or a reward
 
 
 def names() -> list[str]:

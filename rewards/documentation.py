@@ -14,16 +14,6 @@ from typing import Any
 from rewards.base import TABLE, is_reward, resolve
 from rewards.options import bounds, choices, meanings, metadata, parameters
 
-# Examples of rewards whose required options do not make an example.
-WRITTEN = {
-    **{name: f"{name}(vectors=...)" for name in ("wms", "sms", "s+wms")},  # or encoder=...
-    "weighted": "weighted(rouge-l=0.7, rouge-2=0.3)",
-    "length": "length(high=60)",
-    "judge": "judge(endpoint=http://127.0.0.1:8000/v1, model=NAME)",
-    "judge-pairs": "judge-pairs(endpoint=http://127.0.0.1:8000/v1, model=NAME)",
-    "limited": "limited(reward=rouge-l, seconds=2)",
-}
-
 
 @dataclass(frozen=True)
 class Option:
@@ -44,7 +34,8 @@ class Description:
     """A reward and its ``options`` with their defaults (``...``: required).
 
     ``text``: what it computes. ``scores``: what a call returns (range, empty candidate, NaN). ``source``: the paper or
-    code. ``explained``: each option in full. ``written``: an example with the required options, ``...`` for a value.
+    code. ``explained``: each option in full. ``written``: an example with ``example`` of the class or of
+    the dataclass of its options, else with the required options, ``...`` for a value.
     """
 
     name: str
@@ -66,11 +57,8 @@ def describe(name: str) -> Description:
     target = resolve(name)
     documentation = inspect.getdoc(target) or ""
     explained = {} if is_reward(target) else _options(name, target)
-    required = ", ".join(
-        f"{key}={'rouge-l' if key == 'reward' else '...'}"
-        for key, option in explained.items()
-        if option.default == "..."
-    )
+    required = ", ".join(f"{key}=..." for key, option in explained.items() if option.default == "...")
+    inside = getattr(getattr(target, "options", target), "example", required)
     return Description(
         name,
         flowing(documentation.partition("\n\n")[0]),
@@ -79,7 +67,7 @@ def describe(name: str) -> Description:
         _scores(target),
         inspect.getdoc(sys.modules[target.__module__]) or "",
         explained,
-        WRITTEN.get(name, f"{name}({required})" if required else name),
+        f"{name}({inside})" if inside else name,
     )
 
 

@@ -1,4 +1,4 @@
-"""Specs of rewards: ``'sms(vectors=v.txt.gz, normalize=unit)'`` or a mapping -> name and options; parsing only."""
+"""The names of rewards, and their specs: ``'sms(vectors=v.txt.gz)'`` or a mapping -> name and options; no import."""
 
 from __future__ import annotations
 
@@ -10,7 +10,40 @@ from rewards.errors import RewardError
 
 CLOSING = {"(": ")", "[": "]"}
 QUOTES = "'\""
-SUM = "weighted"  # its keys are rewards, its values weights
+
+TABLE = {
+    "rouge-1": "rewards.lexical.rouge:rouge_1",
+    "rouge-2": "rewards.lexical.rouge:rouge_2",
+    "rouge-3": "rewards.lexical.rouge:rouge_3",
+    "rouge-l": "rewards.lexical.rouge:rouge_longest",
+    "rouge-lsum": "rewards.lexical.rouge:rouge_longest_sum",
+    "bleu": "rewards.lexical.bleu:Bleu",
+    "bleu-star": "rewards.lexical.bleu:BleuStar",
+    "meteor": "rewards.lexical.meteor:meteor_reward",
+    "wms": "rewards.mover.metrics:wms",
+    "sms": "rewards.mover.metrics:sms",
+    "s+wms": "rewards.mover.metrics:swms",
+    "sbert": "rewards.embedding.metrics:sbert",
+    "cka": "rewards.embedding.metrics:cka",
+    "moverscore": "rewards.embedding.metrics:moverscore",
+    "bertscore": "rewards.embedding.metrics:bertscore",
+    "trwmd": "rewards.embedding.metrics:trwmd",
+    "twmd": "rewards.embedding.metrics:twmd",
+    "bleu-neighbors": "rewards.lexical.neighbors:bleu_neighbors",
+    "learned": "rewards.embedding.learned:learned",
+    "likelihood": "rewards.models.likelihood:Likelihood",
+    "entailment": "rewards.models.entailment:Entailment",
+    "reward-model": "rewards.models.reward_model:RewardModel",
+    "judge": "rewards.models.judge:Judge",
+    "judge-pairs": "rewards.models.judge_pairs:JudgePairs",
+    "weighted": "rewards.wrappers.combine:Weighted",
+    "length": "rewards.wrappers.surface:Length",
+    "repetition": "rewards.wrappers.surface:Repetition",
+    "cached": "rewards.wrappers.cached:Cached",
+    "limited": "rewards.wrappers.limits:Limited",
+    "cleaned": "rewards.wrappers.cleaned:Cleaned",
+}
+WEIGHED = {"weighted"}  # of these, those whose options are rewards, the values their weights
 
 
 @dataclass(frozen=True)
@@ -26,8 +59,8 @@ class Spec:
         return {"name": self.name, **self.options}
 
     def __str__(self) -> str:
-        if self.name == SUM:
-            inside = ", ".join(f"{as_spec(part)}={weight}" for part, weight in pairs(self.options["parts"]))
+        if self.name in WEIGHED:
+            inside = ", ".join(f"{as_spec(part)}={weight}" for part, weight in self.options.get("parts", ()))
         else:
             inside = ", ".join(f"{key}={_written(value)}" for key, value in self.options.items())
         return f"{self.name}({inside})" if inside else self.name
@@ -62,14 +95,14 @@ def _of_object(given: Any) -> Spec:
 
 
 def with_parts(name: str, options: Mapping[str, Any]) -> Spec:
-    """A spec from a name and options. The keys of a weighted sum become its one option ``parts``."""
-    if name != SUM:
+    """A spec from a name and options. Rewards with their weights become the one option ``parts``."""
+    if name not in WEIGHED:
         return Spec(name, dict(options))
-    parts = pairs(options["parts"]) if "parts" in options else []
+    parts = _pairs(name, options["parts"]) if "parts" in options else []
     parts += [(key, weight) for key, weight in options.items() if key != "parts"]
     if not parts:
-        raise RewardError(f"{SUM} needs at least one part; write {SUM}(rouge-l=0.7, rouge-2=0.3)")
-    return Spec(SUM, {"parts": parts})
+        raise RewardError(f"{name} needs at least one part; write {name}(rouge-l=0.7, rouge-2=0.3)")
+    return Spec(name, {"parts": parts})
 
 
 def split_specs(text: str) -> list[str]:
@@ -93,7 +126,7 @@ def _parse(text: str) -> Spec:
     if not rest.endswith(")"):
         raise RewardError(f"{text!r}: text after the closing parenthesis; write name(option=value, ...)")
     items = [_item(name, item) for item in split_specs(rest[:-1])] if rest[:-1].strip() else []
-    if name == SUM:
+    if name in WEIGHED:
         return with_parts(name, {"parts": items})
     repeated = {key for key, _ in items if [other for other, _ in items].count(key) > 1}
     if repeated:
@@ -105,9 +138,9 @@ def _item(name: str, text: str) -> tuple[str, str]:
     """``key=value``. The key of a weighted sum may itself hold '=' in parentheses, so the last top-level one splits."""
     pieces = _split(text, "=")
     if len(pieces) < 2:
-        expected = "reward=weight" if name == SUM else "option=value"
+        expected = "reward=weight" if name in WEIGHED else "option=value"
         raise RewardError(f"{name}: {text!r} is not {expected}")
-    key, value = ("=".join(pieces[:-1]), pieces[-1]) if name == SUM else (pieces[0], "=".join(pieces[1:]))
+    key, value = ("=".join(pieces[:-1]), pieces[-1]) if name in WEIGHED else (pieces[0], "=".join(pieces[1:]))
     value = value.strip()
     quoted = len(value) > 1 and value[0] in QUOTES and value[-1] == value[0]
     return key.strip(), value[1:-1] if quoted else value
@@ -149,12 +182,12 @@ def _written(value: Any) -> str:
     return f"'{text}'" if "," in text and "(" not in text else text
 
 
-def pairs(parts: Any) -> list[tuple[Any, Any]]:
+def _pairs(name: str, parts: Any) -> list[tuple[Any, Any]]:
     """``[[spec, weight], ...]`` or ``{spec: weight}`` -> pairs."""
     rows = list(parts.items()) if isinstance(parts, Mapping) else parts
     if not isinstance(rows, Sequence) or isinstance(rows, str):
-        raise RewardError(f"{SUM}: parts must be a list of [reward, weight], not {parts!r}")
+        raise RewardError(f"{name}: parts must be a list of [reward, weight], not {parts!r}")
     for row in rows:
         if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != 2:
-            raise RewardError(f"{SUM}: {row!r} is not a pair [reward, weight]")
+            raise RewardError(f"{name}: {row!r} is not a pair [reward, weight]")
     return [(row[0], row[1]) for row in rows]

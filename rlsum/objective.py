@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-from rewards.specs import SUM, as_spec
+from rewards.base import resolve
+from rewards.specs import WEIGHED, as_spec
 
 STRICT = ConfigDict(extra="forbid")
 RewardSpec = str | dict[str, Any]
@@ -178,9 +179,11 @@ def mean_gamma(keys: Mapping[str, Any]) -> float:
 
 
 def hides_components(reward: RewardSpec) -> bool:
-    """Whether a weighted sum stands within a reward that does not pass its components on."""
+    """Whether a weighted sum stands within a reward that does not pass its components on (``score_components``)."""
     spec = as_spec(reward)
     inner = spec.options.get("reward")
-    if inner is None or spec.name == SUM:
+    if inner is None or spec.name in WEIGHED:
         return False
-    return hides_components(inner) if spec.name in ("cleaned", "limited") else SUM in str(inner)
+    if hasattr(resolve(spec.name), "score_components"):
+        return hides_components(inner)
+    return any(name in str(inner) for name in WEIGHED)

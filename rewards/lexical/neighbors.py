@@ -16,7 +16,7 @@ import numpy as np
 from annotated_types import Ge, Gt, Le
 from numpy.typing import ArrayLike, NDArray
 
-from rewards.base import Reward, check_spec, from_spec
+from rewards.base import Reward, check_inner, check_spec, from_spec
 from rewards.errors import RewardError
 from rewards.lexical.bleu import ORDERS, BleuStar, ZeroOrder, bleu_star
 from rewards.lexical.examples import NAME, ScoredTexts
@@ -30,7 +30,7 @@ from rewards.specs import Spec, as_spec
 from rewards.text.words import nfc
 
 Scores = NDArray[np.float64]
-Kernel = str | Mapping[str, Any] | Reward
+Kernel = Annotated[str | Mapping[str, Any] | Reward, check_inner]
 
 # The paper's thresholds; its ROUGE is ROUGE-L, and its BERTScore must be the rescaled one.
 TAU = {"bleu-star": 0.08, "meteor": 0.18, "bertscore": 0.10}

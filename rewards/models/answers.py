@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -37,6 +37,8 @@ NUMBER = re.compile(r"\W*?(?:[^\W\d]+\s*[:=]\s*\W*?)?(-?\d+(?:\.\d+)?)(?:\s*(?:/
 @dataclass(kw_only=True)
 class AskingOptions(ABC):
     """Options of what is asked of a server."""
+
+    example: ClassVar[str] = "endpoint=http://127.0.0.1:8000/v1, model=NAME"
 
     endpoint: str
     """the address of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1"""

@@ -7,6 +7,7 @@ Two texts are compared by the cost of moving the words, the sentences or both of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from rewards.encoding.layers import ALL, Layer
 from rewards.encoding.loading import EncoderOptions
@@ -25,6 +26,8 @@ CONTEXTUAL_ONLY = ("layer", "long_texts", "dtype", "device")
 @dataclass(kw_only=True)
 class WordMoverOptions(EncoderOptions, LanguageOption):
     """Options of every mover. Raises RewardError unless exactly one of vectors and encoder is given."""
+
+    example: ClassVar[str] = "vectors=..."  # or encoder=...
 
     vectors: str | None = None
     """a word2vec, GloVe or fastText text file (gzip too), or spacy:PIPELINE"""

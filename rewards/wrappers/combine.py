@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.base import from_spec
+from rewards.base import check_inner, from_spec
 from rewards.errors import RewardError
 from rewards.options import coerce
 from rewards.scoring import BaseReward, Component, Inputs, Item, Scored, columns_read, signature
-from rewards.wrappers.inner import check_inner
 
 
 def _check_parts(parts: Sequence[tuple[Any, Any]]) -> None:
@@ -34,6 +33,7 @@ class Weighted(BaseReward):
     """A weighted sum of rewards: ``weighted(rouge-l=0.7, s+wms(vectors=v.txt.gz)=0.3)``. Weights need not sum to 1."""
 
     name = "weighted"
+    example: ClassVar[str] = "rouge-l=0.7, rouge-2=0.3"
 
     parts: Annotated[Sequence[tuple[Any, float]], _check_parts]
     """rewards with their weights, written reward=weight"""

@@ -1,28 +1,21 @@
-"""The inner reward of a wrapper: built from its spec, or checked without loading anything."""
+"""What wrappers of one reward share."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import ClassVar
 
-from rewards.base import Reward, check_spec, from_spec
+from rewards.base import Inner, Reward, from_spec
 from rewards.errors import RewardError
 from rewards.scoring import BaseReward, columns_read
-
-
-def check_inner(given: Any) -> None:
-    """Raise RewardError unless name and options of a spec are valid; cheap. A reward is valid."""
-    if isinstance(given, str | Mapping):
-        check_spec(given)
-
-
-Inner = Annotated[Any, check_inner]  # an option: a spec (text or mapping), a function or a reward
 
 
 @dataclass(eq=False, repr=False)
 class Wrapper(BaseReward):
     """A reward around another one, whose columns it passes on."""
+
+    example: ClassVar[str] = "reward=rouge-l"
 
     reward: Inner
     """the inner reward"""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pickle import PicklingError
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -51,6 +51,7 @@ class Limited(Wrapper):
     """
 
     name = "limited"
+    example: ClassVar[str] = "reward=rouge-l, seconds=2"
 
     seconds: Annotated[float, Gt(0)]
     """the limit in wall-clock time for one candidate with all its references, without the loading of models"""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -45,6 +45,7 @@ class Length(BaseReward):
     """
 
     name = "length"
+    example: ClassVar[str] = "high=60"
 
     low: Annotated[float, Ge(0)] = 0.0
     """the lower end of the range"""

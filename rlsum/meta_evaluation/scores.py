@@ -168,7 +168,7 @@ def short_labels(labels: Iterable[str]) -> dict[str, str]:
 
 def _without_shared(spec: Spec, all_specs: Iterable[Spec]) -> Spec:
     same_name = [other.options for other in all_specs if other.name == spec.name]
-    if len(same_name) == 1 or spec.name == "weighted":
+    if len(same_name) == 1:
         return spec
     distinct = {
         key: value for key, value in spec.options.items() if any(other.get(key) != value for other in same_name)

@@ -5,6 +5,8 @@ import pytest
 
 import rewards
 from rewards.scoring import Inputs, score_components
+from rewards.specs import TABLE
+from rewards.wrappers.combine import Weighted
 
 TEXTS = ["the cat sleeps", "a red house falls", "mayor", "the storm and the river", ""]
 REFERENCES = [["the cat runs"], ["the red house falls"], ["a mayor runs"], ["the river"], ["a cat"]]
@@ -43,6 +45,32 @@ def test_weighted_is_undefined_where_a_part_is() -> None:
 def test_wrong_weights(spec: str, part: str) -> None:
     with pytest.raises(rewards.RewardError, match=part):
         rewards.check_spec(spec)
+
+
+class Lowest(Weighted):
+    """The lowest of some scores, each times its weight."""
+
+    name = "lowest"
+    example = "rouge-1=1, rouge-2=2"
+
+    def score_components(self, inputs):
+        _, components = super().score_components(inputs)
+        return np.min([weight * scores for _, weight, scores in components], axis=0), components
+
+
+def test_another_reward_of_rewards_with_weights_is_a_class_and_its_row(monkeypatch) -> None:
+    monkeypatch.setitem(TABLE, "lowest", f"{__name__}:Lowest")
+    monkeypatch.setattr("rewards.specs.WEIGHED", {"weighted", "lowest"})
+    monkeypatch.setattr("rewards.base.WEIGHED", {"weighted", "lowest"})
+    assert rewards.describe("lowest").written == "lowest(rouge-1=1, rouge-2=2)"
+    assert (
+        str(rewards.in_language("lowest(rouge-1=1, repetition=2)", "de"))
+        == "lowest(rouge-1(language=de)=1, repetition=2)"
+    )
+    reward = rewards.load("lowest", **{"rouge-1": 1, "rouge-2": 2})
+    assert reward(["the cat sleeps"], [["the cat runs"]]).tolist() == [pytest.approx(2 / 3)]
+    with pytest.raises(rewards.RewardError, match="lowest needs at least one part"):
+        rewards.check_spec("lowest")
 
 
 def test_sums_nest() -> None:
