@@ -14,7 +14,6 @@ from rewards.embedding.similarity import Points
 from rewards.errors import RewardError
 from rewards.models.pairs import Pair, PairReward
 from rewards.mover.items import Document, ItemKind
-from rewards.transport import distances, exact_plan
 
 Kind = Literal["word", "sentence", "token"]
 Form = Literal["flow", "similarity", "matches", "values"]
@@ -35,9 +34,9 @@ class ExplainedItem:
 class Explanation:
     """One pair under one metric: ``m`` items of the candidate, ``n`` of the reference.
 
-    ``form=flow``: ``values`` ``(m, n)`` are Euclidean distances and ``plan`` ``(m, n)`` is the weight
-    moved, which sums to 1. ``form=similarity``: ``values`` are cosines and there is no plan. ``form=matches``: 1 where
-    a word or n-gram of the one counts as one of the other, else 0. ``form=values``: what a model computed, named by
+    ``form=flow``: ``values`` ``(m, n)`` are distances, named by ``measured``; ``plan`` ``(m, n)`` is the weight moved, which
+    sums to 1. ``form=similarity``: ``values`` are cosines and there is no plan. ``form=matches``: 1 where a word or
+    n-gram of the one counts as one of the other, else 0. ``form=values``: what a model computed, named by
     ``measured``, of parts of the candidate and others.
     """
 
@@ -104,13 +103,13 @@ def _explainer(reward: Any) -> Callable[[Any, str, str, float], Explanation]:
 
 def _flow(reward: Any, candidate: str, reference: str, score: float) -> Explanation:
     documents = [reward.document(text) for text in (candidate, reference)]
-    first, second = (reward.items_of(document) for document in documents)
-    cost = distances(first.points, second.points)
-    plan = exact_plan(first.weights, second.weights, cost)
+    first, second = (reward.items_of(document.rows, document.table) for document in documents)
+    distances, plan = reward.moved(first, second)
     sides = [
         _items(document, items.weights, reward.kind) for document, items in zip(documents, (first, second), strict=True)
     ]
-    return Explanation(reward.name, reward.signature, score, "flow", sides[0], sides[1], cost, plan)
+    measured = reward.distance.name
+    return Explanation(reward.name, reward.signature, score, "flow", sides[0], sides[1], distances, plan, measured)
 
 
 def _items(document: Document, weights: NDArray[np.float64], kind: ItemKind) -> tuple[ExplainedItem, ...]:

@@ -15,16 +15,6 @@ class TransportError(RuntimeError):
     """The solver did not reach the optimum, so its cost would be wrong."""
 
 
-def distances(first: Floats, second: Floats) -> Floats:
-    """Euclidean distances ``(m, n)`` of the rows of ``(m, d)`` and ``(n, d)``, float64; exactly 0 for equal points."""
-    norms = np.vecdot(first, first)[:, None] + np.vecdot(second, second)
-    squares = first @ second.T
-    squares *= -2.0
-    squares += norms
-    squares[squares < 1e-14 * norms] = 0.0  # equal points: the expanded product rounds their distance to 1e-8
-    return np.sqrt(squares, out=squares)
-
-
 def exact_cost(first: Floats, second: Floats, cost: Floats) -> float:
     """The minimum cost of moving weights ``first`` ``(m,)`` to ``second`` ``(n,)``, ``cost`` ``(m, n)``; all float64.
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.embedding.space import CHUNK
 from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource, shown
-from rewards.mover.items import WITHOUT_WORDS, Document, Items, Mover, mover_similarity
-from rewards.scoring import Inputs, library, references_of, score_items, signature
+from rewards.mover.items import WITHOUT_WORDS, Document, Items, Mover, unit_length
+from rewards.scoring import library, signature
 
 
 @dataclass(frozen=True)
@@ -47,50 +46,29 @@ class ContextualMover(Mover):
 
     source: EncoderSource
 
-    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
-        """``(n,)`` float64 in [0, 1]: the best of a candidate's references."""
-        candidates, references = inputs.candidates, references_of(self.name, inputs)
-        scores = np.full(len(candidates), np.nan)
-        for start in range(0, len(candidates), CHUNK):
-            chunk = slice(start, start + CHUNK)
-            scores[chunk] = self._chunk(candidates[chunk], references[chunk])
-        return scores
-
     @property
-    def heading(self) -> str:
-        """`sms minilm`."""
-        return f"{self.name} {shown(self.source.location)}{' unit' if self.normalize == 'unit' else ''}"
+    def vectors_name(self) -> str:
+        """The encoder's name."""
+        return shown(self.source.location)
 
     @property
     def signature(self) -> str:
         """Hash of the encoder's weights and tokenizer, layers, every option, and the versions of the libraries."""
         encoder = self.source.load()
-        fields: dict[str, object] = {"encoder": encoder.name, "layer": encoder.layers, **encoder.reading}
-        fields |= {"normalize": self.normalize, **self.preprocessing.fields(), "solver": f"exact-{library('pot')}"}
-        return signature(self.name, **fields, library=library("transformers"))
+        read = {"encoder": encoder.name, "layer": encoder.layers, **encoder.reading}
+        return signature(self.name, **read, **self.fields(), library=library("transformers"))
 
     def document(self, text: str) -> Document:
         """The text as it is scored, for ``explain``."""
         (words,) = self._words([text])
         return self._document(words, self._encoded(words))
 
-    def _chunk(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> NDArray[np.float64]:
-        """Scores of items whose texts are encoded together."""
-        items = self._items([*candidates, *(text for texts in references for text in texts)])
-
-        def best(candidate: str, usable: list[str]) -> float:
-            return max(mover_similarity(items[candidate], items[reference]) for reference in usable)
-
-        def unscorable(text: str) -> str | None:
-            return None if text in items else "holds no word to weigh"
-
-        return score_items(self.name, Inputs(candidates, references), unscorable, best)
-
-    def _items(self, texts: Sequence[str]) -> dict[str, Items]:
-        texts = list(dict.fromkeys(texts))
+    def items(self, texts: Sequence[str]) -> dict[str, Items]:
+        """Of texts with a word to weigh; they are encoded together."""
         words_of = {text: words for text, words in zip(texts, self._words(texts), strict=True) if words}
-        encoded = self._encoded(word for words in words_of.values() for word in words)
-        return {text: self.items_of(self._document(words, encoded)) for text, words in words_of.items()}
+        encoded = self._encoded(chain.from_iterable(words_of.values()))
+        documents = {text: self._document(words, encoded) for text, words in words_of.items()}
+        return {text: self.items_of(document.rows, document.table) for text, document in documents.items()}
 
     def _encoded(self, words: Iterable[Word]) -> Mapping[str, EncodedTexts]:
         contexts = list(dict.fromkeys(word.context for word in words))
@@ -111,8 +89,7 @@ class ContextualMover(Mover):
             sentences.append(sentence[0].context)
         table = np.array(list(vectors.values()))
         if self.normalize == "unit":
-            lengths = np.linalg.norm(table, axis=1, keepdims=True)
-            table = table / np.where(lengths > 0, lengths, 1.0)
+            table = unit_length(table)
         numbers = {point: number for number, point in enumerate(vectors)}
         numbered = [tuple(numbers[point] for point in points) for points in rows]
         return Document(numbered, table, texts, sentences)

@@ -1,8 +1,8 @@
 """Mover similarities of Clark, Celikyilmaz and Smith 2019, section 3: the items that move, and the formula.
 
-The similarity is ``exp(-d)``, where ``d`` is the exact transport cost between the items of two documents under
-Euclidean distance. Items are words (weight: share of the document's words), sentences (mean of their words' vectors;
-weight: share of the words they contain), or both together at half weight each, in one problem.
+The similarity is ``exp(-d)``, where ``d`` is the exact transport cost between the items of two documents. Items are
+words (weight: share of the document's words), sentences (mean of their words' vectors; weight: share of the words they
+contain), or both together at half weight each, in one problem.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.scoring import Inputs, ReferenceReward, library
+from rewards.embedding.space import CHUNK
+from rewards.mover.distance import EUCLIDEAN, Distance, Floats
+from rewards.scoring import Inputs, ReferenceReward, library, references_of, score_items
 from rewards.text.languages import Code, Language, language_of
 from rewards.text.sentences import (
     Sentence,
@@ -30,7 +32,7 @@ from rewards.text.sentences import (
     content_words,
     located_words,
 )
-from rewards.transport import distances, exact_cost
+from rewards.transport import exact_cost, exact_plan
 
 ItemKind = Literal["words", "sentences", "both"]
 VectorScaling = Literal["none", "unit"]  # unit: scale word vectors to length 1
@@ -93,9 +95,15 @@ def _shares(counts: Iterable[int]) -> NDArray[np.float64]:
     return weights
 
 
-def mover_similarity(first: Items, second: Items) -> float:
+def unit_length(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Rows of length 1; a zero vector stays zero."""
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    return vectors / np.where(lengths > 0, lengths, 1.0)
+
+
+def mover_similarity(first: Items, second: Items, distance: Distance = EUCLIDEAN) -> float:
     """``exp(-transport cost)`` in (0, 1]; 1 for equal documents; symmetric."""
-    return math.exp(-exact_cost(first.weights, second.weights, distances(first.points, second.points)))
+    return math.exp(-exact_cost(first.weights, second.weights, distance.between(first.points, second.points)))
 
 
 @dataclass(frozen=True)
@@ -146,19 +154,58 @@ class Mover(ReferenceReward):
     kind: ItemKind
     normalize: VectorScaling
     preprocessing: Preprocessing
+    distance = EUCLIDEAN
 
-    @abstractmethod
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]: the best of a candidate's references.
 
         0 for a candidate without a word to weigh (empty, stop words only, none with a vector); NaN where that holds for
         every reference. Vectors far from unit length underflow towards 0: see ``normalize``.
         """
+        candidates, references = inputs.candidates, references_of(self.name, inputs)
+        chunks = (slice(start, start + CHUNK) for start in range(0, len(candidates), CHUNK))
+        scores = [self._chunk(candidates[chunk], references[chunk]) for chunk in chunks]
+        return np.concatenate(scores) if scores else np.zeros(0)
+
+    @property
+    def heading(self) -> str:
+        """`sms vectors.txt.gz unit`, `sms minilm`."""
+        return f"{self.name} {self.vectors_name}{' unit' if self.normalize == 'unit' else ''}"
+
+    @property
+    @abstractmethod
+    def vectors_name(self) -> str:
+        """The vectors in a heading."""
+
+    @abstractmethod
+    def items(self, texts: Sequence[str]) -> dict[str, Items]:
+        """The items of those of some distinct texts that can be scored."""
 
     @abstractmethod
     def document(self, text: str) -> Document:
         """The text as it is scored, for ``explain``."""
 
-    def items_of(self, document: Document) -> Items:
+    def fields(self) -> dict[str, Any]:
+        """The options of every mover, for signatures."""
+        return {"normalize": self.normalize, **self.preprocessing.fields(), "solver": f"exact-{library('pot')}"}
+
+    def items_of(self, rows: Rows, table: NDArray[np.floating]) -> Items:
         """The items that move."""
-        return items_of(document.rows, document.table, self.kind, self.preprocessing.sentence_weights)
+        return items_of(rows, table, self.kind, self.preprocessing.sentence_weights)
+
+    def moved(self, first: Items, second: Items) -> tuple[Floats, Floats]:
+        """The distances ``(m, n)`` of the items of two documents, and the weight that moves between them."""
+        distances = self.distance.between(first.points, second.points)
+        return distances, exact_plan(first.weights, second.weights, distances)
+
+    def _chunk(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> Floats:
+        """Scores of candidates whose texts are read together, each once."""
+        items = self.items(list(dict.fromkeys(chain(candidates, *references))))
+
+        def best(candidate: str, usable: list[str]) -> float:
+            return max(mover_similarity(items[candidate], items[text], self.distance) for text in usable)
+
+        def unscorable(text: str) -> str | None:
+            return None if text in items else WITHOUT_WORDS
+
+        return score_items(self.name, Inputs(candidates, references), unscorable, best)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rewards.encoding.vectors import StaticVectors, VectorSource, load_once
-from rewards.mover.items import WITHOUT_WORDS, Document, Items, Mover, Rows, VectorScaling, items_of, mover_similarity
-from rewards.scoring import Inputs, library, score_items, signature
+from rewards.mover.items import WITHOUT_WORDS, Document, Items, Mover, Rows, VectorScaling, unit_length
+from rewards.scoring import signature
 from rewards.text.languages import ENGLISH, Language
-from rewards.text.sentences import Reader, Sentences, StopWords
+from rewards.text.sentences import Reader, StopWords
 
 UnknownWords = Literal["zero", "drop"]
 
@@ -30,10 +32,7 @@ class WordSpace:
     @classmethod
     def of(cls, vectors: StaticVectors, normalize: VectorScaling, unknown: UnknownWords) -> WordSpace:
         """Scale to unit length if asked (a zero vector stays zero) and append the row for unknown words."""
-        table = vectors.table
-        if normalize == "unit":
-            norms = np.linalg.norm(table.astype(np.float64), axis=1, keepdims=True)
-            table = (table / np.where(norms > 0, norms, 1.0)).astype(np.float32)
+        table = unit_length(vectors.table).astype(np.float32) if normalize == "unit" else vectors.table
         zero = np.zeros((1, vectors.width), np.float32)
         return cls(np.concatenate([table, zero]), vectors.index, None if unknown == "drop" else len(table))
 
@@ -62,24 +61,21 @@ class StaticMover(Mover):
     def __post_init__(self) -> None:
         self.source = VectorSource.of(self.vectors)
 
-    def scores(self, inputs: Inputs) -> NDArray[np.float64]:
-        """``(n,)`` float64 in [0, 1]: the best of a candidate's references."""
-        return score_items(self.name, inputs, self._unscorable, self._best)
-
     @property
-    def heading(self) -> str:
-        """`sms vectors.txt.gz unit`."""
-        return f"{self.name} {Path(self.vectors).name}{' unit' if self.normalize == 'unit' else ''}"
+    def vectors_name(self) -> str:
+        """The file's name."""
+        return Path(self.vectors).name
 
     @property
     def signature(self) -> str:
         """The content of the vectors, every option, and the versions of splitter and solver."""
-        fields: dict[str, Any] = {
-            "vectors": load_once(self.source).digest,
-            "normalize": self.normalize,
-            "oov": self.oov,
-        }
-        return signature(self.name, **fields, **self.preprocessing.fields(), solver=f"exact-{library('pot')}")
+        own = {"vectors": load_once(self.source).digest, "normalize": self.normalize, "oov": self.oov}
+        return signature(self.name, **(own | self.fields()))
+
+    def items(self, texts: Sequence[str]) -> dict[str, Items]:
+        """Of texts with a word that has a vector: two of unknown words alone would both be the zero vector."""
+        table, rows_of = self._space().table, {text: self._rows(text) for text in texts}
+        return {text: self.items_of(rows, table) for text, rows in rows_of.items() if self._known(rows)}
 
     def document(self, text: str) -> Document:
         """The text as it is scored, for ``explain``."""
@@ -99,23 +95,16 @@ class StaticMover(Mover):
     def _space(self) -> WordSpace:
         return _space(self.source, self.normalize, self.oov)
 
-    def _best(self, candidate: str, references: list[str]) -> float:
-        first = self._items(candidate)
-        return max(mover_similarity(first, self._items(reference)) for reference in references)
-
-    def _items(self, text: str) -> Items:
-        return items_of(self._rows(text), self._space().table, self.kind, self.preprocessing.sentence_weights)
-
     def _rows(self, text: str) -> Rows:
         read = self.preprocessing
         return _reader(self._space(), read.stopwords, read.language).read(text, read.split)
 
-    def _words(self, text: str) -> Sentences:
-        return self.preprocessing.content_words(text)
+    def _known(self, rows: Rows) -> bool:
+        """Whether a row is that of a word with a vector."""
+        unknown = self._space().unknown
+        return any(row != unknown for row in chain.from_iterable(rows))
 
     def _unscorable(self, text: str) -> str | None:
-        """A text of unknown words alone cannot be scored: two of them would both be the zero vector and score 1."""
-        unknown = self._space().unknown
-        if any(row != unknown for rows in self._rows(text) for row in rows):
+        if self._known(self._rows(text)):
             return None
-        return "holds no word that has a vector" if self._words(text) else WITHOUT_WORDS
+        return "holds no word that has a vector" if self.preprocessing.content_words(text) else WITHOUT_WORDS

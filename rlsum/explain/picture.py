@@ -67,7 +67,7 @@ def _canvas(explanation: Explanation, width: float, height: float, theme: str) -
     if explanation.form == "values":
         note = explanation.measured
     if explanation.form == "flow":
-        note = "transport plan: the width of a band is the weight that moves, its number the Euclidean distance"
+        note = f"transport plan: the width of a band is the weight that moves, its number the {explanation.measured}"
     if {item.kind for item in explanation.candidate} == {"word", "sentence"}:
         note += "; words orange, sentences blue, between them violet"
     axes.text(16, -12, note, fontsize=12 * POINT, color=SOFT[theme], va="center")

@@ -12,17 +12,27 @@ from hypothesis import strategies as st
 import rewards
 from rewards.explain import explain
 from rewards.lexical.rouge import prf
+from rewards.mover.distance import EUCLIDEAN, Distance
+from rewards.mover.items import Mover
+from rlsum.explain.picture import html
 
 CANDIDATE = "The cat sleeps in the house . A dog runs , the dog ."
+MANHATTAN = Distance(lambda first, second: np.abs(first[:, None] - second[None]).sum(axis=2), "Manhattan distance")
 WORDS = st.lists(st.sampled_from("abc\n"), min_size=6)
 REFERENCE = "A red cat runs .\nThe mayor sleeps .\nHmm !"
 
 
 @pytest.mark.parametrize("name", ["wms", "sms", "s+wms"])
 @pytest.mark.parametrize("oov", ["zero", "drop"])
-def test_a_plan_is_the_transport_that_made_the_score(name: str, oov: str, vectors_file: Path) -> None:
+@pytest.mark.parametrize("distance", [EUCLIDEAN, MANHATTAN], ids=lambda distance: distance.name)
+def test_a_plan_is_the_transport_that_made_the_score(
+    name: str, oov: str, distance: Distance, vectors_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reward = rewards.load(name, vectors=str(vectors_file), oov=oov)
+    monkeypatch.setattr(Mover, "distance", distance)
     found = explain(reward, CANDIDATE, REFERENCE)
+    assert found.measured == distance.name
+    assert f"its number the {distance.name}" in html([found])
     assert found.plan is not None
     np.testing.assert_allclose(found.plan.sum(axis=1), [item.weight for item in found.candidate])
     np.testing.assert_allclose(found.plan.sum(axis=0), [item.weight for item in found.reference])

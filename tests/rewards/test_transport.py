@@ -8,7 +8,7 @@ from linear_program import least_cost
 from scipy.optimize import linear_sum_assignment
 
 from rewards import transport
-from rewards.transport import TransportError, distances, exact_cost
+from rewards.transport import TransportError, exact_cost
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -45,18 +45,6 @@ def test_by_hand() -> None:
 def test_a_single_item_has_one_plan(shape: tuple[int, int]) -> None:
     first, second, cost = random_problem(0, *shape)
     assert exact_cost(first, second, cost) == pytest.approx(first @ cost @ second)
-
-
-@settings(deadline=None)
-@given(seeds, st.integers(1, 6), st.integers(1, 6), st.floats(1e-3, 1e3))
-def test_distances_are_exact_and_zero_for_equal_points(seed: int, rows: int, columns: int, scale: float) -> None:
-    random = np.random.default_rng(seed)
-    first, second = random.normal(size=(rows, 5)) * scale, random.normal(size=(columns, 5)) * scale
-    second[0] = first[0]
-    direct = np.linalg.norm(first[:, None] - second[None], axis=2)
-    np.testing.assert_allclose(distances(first, second), direct, rtol=1e-7, atol=1e-7 * scale)
-    assert distances(first, second)[0, 0] == 0.0
-    assert np.isfinite(distances(np.zeros((1, 5)), np.zeros((1, 5)))).all()
 
 
 def test_without_an_optimum_there_is_no_cost(monkeypatch: pytest.MonkeyPatch) -> None:

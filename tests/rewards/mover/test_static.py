@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import rewards
 from rewards.encoding.vectors import StaticVectors, read_vectors
 from rewards.mover import static as movers
+from rewards.mover.distance import euclidean
 from rewards.mover.items import ItemKind, Rows, items_of, mover_similarity
 from rewards.mover.static import WordSpace
 from rewards.text.sentences import Split, content_words
@@ -42,6 +43,18 @@ def test_golden_values(shared: Path, name: str, kind: str) -> None:
     space = WordSpace.of(vectors, "unit", "zero")
     found = [score_sentences(pair["candidate"], pair["reference"], space, kind) for pair in pairs]  # type: ignore[arg-type]
     np.testing.assert_allclose(found, [pair[name] for pair in pairs], atol=1e-6)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 6), st.floats(1e-3, 1e3))
+def test_distances_are_exact_and_zero_for_equal_points(seed: int, rows: int, columns: int, scale: float) -> None:
+    random = np.random.default_rng(seed)
+    first, second = random.normal(size=(rows, 5)) * scale, random.normal(size=(columns, 5)) * scale
+    second[0] = first[0]
+    direct = np.linalg.norm(first[:, None] - second[None], axis=2)
+    np.testing.assert_allclose(euclidean(first, second), direct, rtol=1e-7, atol=1e-7 * scale)
+    assert euclidean(first, second)[0, 0] == 0.0
+    assert np.isfinite(euclidean(np.zeros((1, 5)), np.zeros((1, 5)))).all()
 
 
 def test_wms_by_hand() -> None:
