@@ -9,8 +9,11 @@ from statistics import median
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from human_eval.collection.responses import Response
 from human_eval.design.checks import CAREFUL_LOST, most_failures
 from human_eval.formatting import counted
+from human_eval.study import Study, StudyKey
+from human_eval.votes.unblind import unblind
 from human_eval.votes.votes import Vote, Votes
 
 
@@ -53,6 +56,16 @@ class ExcludedJudge:
     judge: str
     reason: str
     judgments: int
+
+
+def fails(study: Study, key: StudyKey, responses: Sequence[Response], rules: ExclusionRules) -> bool:
+    """Whether the judge who gave these ``responses`` failed so many checks that the analysis will exclude them, however
+    the rest of their booklet goes: who looked after each check would exclude more careful judges than `build` states.
+    """
+    made = unblind(study, key, responses).checks
+    booklets = {study.by_id[response.task].booklet for response in responses}
+    total = sum(key.tasks[task.id].kind != "pair" for booklet in booklets for task in study.booklets[booklet])
+    return len(made) >= rules.min_checks and sum(check.failed for check in made) > rules.allowed(total)
 
 
 def excluded(votes: Votes, rules: ExclusionRules) -> tuple[ExcludedJudge, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -16,10 +16,14 @@ from human_eval.collection.practice import counts
 from human_eval.collection.responses import Response as Judgment
 from human_eval.collection.store import StudyState
 from human_eval.formatting import csv_text
-from human_eval.study import CHECKS
+from human_eval.study import CHECKS, Study, StudyKey
 from human_eval.web.access import NoAccess
 from human_eval.web.judging import PATIENCE
 from human_eval.web.site import Site, fields, page
+from rlsum.errors import UserError
+
+if TYPE_CHECKING:
+    from human_eval.statistics.settings import AnalysisSettings
 
 COMMENTS = 50  # shown on the page
 
@@ -126,12 +130,27 @@ class Admin:
         """Findings and warnings; None until results may be shown, since peeking invites optional stopping."""
         if self._site.key is None or (state != "closed" and not self._site.shown.show_verdicts):
             return None
-        from human_eval.web.overview import verdict
-
         if self._judged is None or self._judged[0] != responses:  # seconds of computation for a large study
-            told = verdict(self._study, responses, self._site.key, self._site.settings) if responses else ([], [])
-            self._judged = responses, told
+            verdict = _verdict(self._study, responses, self._site.key, self._site.settings) if responses else ([], [])
+            self._judged = responses, verdict
         return self._judged[1]
+
+
+def _verdict(
+    study: Study, responses: Sequence[Judgment], key: StudyKey, settings: AnalysisSettings | None
+) -> tuple[list[str], list[str]]:
+    """The findings and warnings that `rlsum human-eval analyse` gives; why there are none if it cannot be made."""
+    from human_eval.report.findings import findings
+    from human_eval.report.warnings import warnings
+    from human_eval.statistics.analysis import analyse
+    from human_eval.statistics.settings import AnalysisSettings
+    from human_eval.votes.unblind import unblind
+
+    try:
+        analysis = analyse(unblind(study, key, responses), settings or AnalysisSettings())
+    except UserError as error:  # such as: all judges are excluded
+        return [f"No verdict: {error}."], []
+    return findings(analysis), warnings(analysis)
 
 
 def number(value: float) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -21,6 +22,13 @@ from human_eval.web.site import Site, fields, page
 
 COMMENT_LIMIT = 5_000  # characters
 MARKS = "marks"  # the field of marked errors
+
+Kind = Literal["item", "practice"]
+HEADINGS = {
+    "item": "Comparison {n} of {total}",
+    "editing": "Change comparison {n} of {total}",
+    "practice": "Practice {n} of {total}",
+}
 
 
 @dataclass(frozen=True)
@@ -51,18 +59,20 @@ class ItemPage:
         self._site, self._study, self._words = site, site.study, site.study.interface
 
     def page(
-        self, kind: str, visitor: Visitor, task: str, revision: int, form: ItemForm, heading: str, done: int, total: int
+        self, kind: Kind, visitor: Visitor, task: str, revision: int, form: ItemForm, tasks: Sequence[str], done: int
     ) -> Response:
-        """The page of an item or a practice (the ``kind``), after ``done`` of ``total`` of them."""
+        """The page of one of the ``tasks`` of a judge, in their order, of which the first ``done`` are answered."""
         article, shown = self._study.shown(task)
+        editing = kind == "item" and revision > 0
+        number = tasks.index(task) + 1 if task in tasks[:done] else done + 1
         values = {
             "study": self._study,
-            "heading": heading,
+            "heading": self._words(HEADINGS["editing" if editing else kind], n=number, total=len(tasks)),
             "action": f"/{kind}",
             "token": self._site.access.form(visitor, kind, task, str(revision)),
-            "editing": kind == "item" and revision > 0,
+            "editing": editing,
             "done": done,
-            "total": total,
+            "total": len(tasks),
             "draft": _draft(self._study.id, visitor.name, task, revision),
             "article": article,
             "words": marks.length(article),

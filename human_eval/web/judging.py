@@ -18,6 +18,7 @@ from human_eval.collection.store import Conflict, JudgeProgress, Refused
 from human_eval.enrolment import is_screened_out, problem
 from human_eval.minutes import minutes
 from human_eval.study import Enrolment
+from human_eval.votes.exclusion import ExclusionRules, fails
 from human_eval.web.access import NAME, NoAccess, Visitor
 from human_eval.web.item import ItemForm, ItemPage
 from human_eval.web.practice import PracticePages
@@ -230,9 +231,8 @@ class Judging:
         key = self._site.key
         if not self._site.shown.stop_failing or key is None or key.tasks[task].kind == "pair":
             return
-        from human_eval.web.overview import fails  # imports scipy, which would delay the start of the server
-
-        if fails(self._study, key, self._store.responses(judge), self._site.settings):
+        rules = self._site.settings.rules if self._site.settings else ExclusionRules()
+        if fails(self._study, key, self._store.responses(judge), rules):
             self._store.people.bar(judge, "failed checks")
 
     async def ask_to_withdraw(self, request: Request) -> Response:
@@ -258,12 +258,8 @@ class Judging:
         return progress
 
     def _item(self, visitor: Visitor, progress: JudgeProgress, task: str, revision: int, form: ItemForm) -> Response:
-        done = len(progress.done)
-        number = progress.done.index(task) + 1 if task in progress.done else done + 1
-        total = done + len(progress.open)
-        heading = "Change comparison {n} of {total}" if revision else "Comparison {n} of {total}"
-        heading = self._words(heading, n=number, total=total)
-        return self._items.page("item", visitor, task, revision, form, heading, done, total)
+        tasks = (*progress.done, *progress.open)
+        return self._items.page("item", visitor, task, revision, form, tasks, len(progress.done))
 
 
 def device(agent: str) -> str:

@@ -110,9 +110,8 @@ class PracticePages:
 
     async def _task(self, visitor: Visitor, task: str, attempt: int, form: ItemForm | None = None) -> Response:
         await run_in_threadpool(self._site.store.show, visitor.name, task, attempt)
-        number, total = list(self._tasks()).index(task) + 1, len(self._tasks())
-        heading = self._words("Practice {n} of {total}", n=number, total=total)
-        return self._items.page("practice", visitor, task, attempt, form or ItemForm({}), heading, number - 1, total)
+        tasks = list(self._tasks())
+        return self._items.page("practice", visitor, task, attempt, form or ItemForm({}), tasks, tasks.index(task))
 
     def _tasks(self) -> dict[str, Any]:
         return self._study.training.by_id if self._study.training else {}

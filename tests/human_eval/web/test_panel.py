@@ -9,9 +9,8 @@ from served import given, make_key, make_study, token_of
 
 from human_eval.statistics.settings import AnalysisSettings
 from human_eval.study import TaskKey
-from human_eval.votes.exclusion import ExclusionRules
+from human_eval.votes.exclusion import ExclusionRules, fails
 from human_eval.web.judging import PATIENCE
-from human_eval.web.overview import fails
 
 TEXTS = [
     *((f"First summary of {number}.", f"Second summary of {number}.") for number in range(3)),
@@ -194,7 +193,7 @@ def test_checks_stop_only_whom_the_analysis_will_exclude():
     settings = AnalysisSettings(rules=ExclusionRules(max_failed=0.4))
     tasks = [task.id for task in study.booklets[0][1:]]
     failed = [given("anna", task, dict.fromkeys(("focus", "overall"), "left"), "", 1.0) for task in tasks]
-    assert [fails(study, key, failed[:number], settings) for number in (1, 2, 3)] == [False, False, True]
+    assert [fails(study, key, failed[:number], settings.rules) for number in (1, 2, 3)] == [False, False, True]
 
 
 def test_the_owner_reads_what_to_do_with_every_submission_and_why(panel):

@@ -1,0 +1,99 @@
+"""What to do with the work of each person who came: approve it, pay it in part, reject it, wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from human_eval.collection.people import Person
+from human_eval.collection.responses import Response
+from human_eval.formatting import counted
+from human_eval.study import Study
+
+BARRED_FOR = {  # reasons that say themselves what to do -> why
+    "screened out": "by an answer about themselves",
+    "not qualified": "failed the training round",
+    "withdrew": "answers deleted",
+}
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """One judge. ``seconds``: median per item. ``failed`` of ``checks`` checks; ``failing``: why the analysis would
+    exclude them; ``few``: they answered fewer checks than it needs for that.
+
+    ``stage``: finished, judging, away (the loan has expired, so another judge may take over) or left.
+    """
+
+    judge: str
+    done: int
+    total: int
+    seconds: float
+    checks: int
+    failed: int
+    failing: str
+    few: bool
+    stage: str
+
+
+def to_pay(person: Person, row: JudgeRow | None, closed: bool, checked: bool) -> tuple[str, str]:
+    """What to do with the submission of a panel's participant, and why. Who asks for it decides.
+
+    ``closed``: the study is, so nobody goes on. ``checked``: it is known which tasks are checks.
+    """
+    saved = f"{row.done} of {row.total} saved" if row and row.total > row.done else f"{row.done} saved" if row else ""
+    if person.barred in BARRED_FOR:
+        return person.barred, BARRED_FOR[person.barred]
+    if row and ((row.failing and row.stage != "judging") or person.barred == "failed checks"):
+        return "reject, or pay in part", f"{row.failing or person.barred}; {saved}"
+    if row is None:
+        no_place = "came, did not begin" if person.enrolled is None else "began, has no place"
+        return "nothing", no_place if person.joined is None else "began, saved nothing, was inactive"
+    if row.stage == "finished":
+        few = f"; only {counted(row.checks, 'check')}" if row.few else ""
+        return "approve", saved + (few or "; failed checks unknown without --key" * (not checked))
+    if row.stage == "left":
+        return "pay in part", f"{saved}, then {person.barred or 'inactive'}"
+    if closed:
+        return "pay in part" if row.done else "nothing", f"{saved}, then the study closed"
+    return "wait", "; ".join(filter(None, (saved, row.failing, "inactive" * (row.stage == "away"))))
+
+
+def people_rows(
+    study: Study,
+    responses: Sequence[Response],
+    rows: Sequence[JudgeRow],
+    people: Sequence[Person],
+    *,
+    closed: bool,
+    checked: bool,
+) -> list[dict[str, Any]]:
+    """A row for each person, by name of column; what they told about themselves comes last. Further as `to_pay`."""
+    row_of, tables = {row.judge: row for row in rows}, []
+    for person in people:
+        mine = [response for response in responses if response.judge == person.judge]
+        action, reason = to_pay(person, row_of.get(person.judge), closed, checked)
+        times = {name: _time(getattr(person, name)) for name in ("enrolled", "joined", "seen")}
+        tables.append(
+            {
+                "judge": person.judge,
+                "booklet": "" if person.booklet is None else person.booklet + 1,
+                "answered": len(mine),
+                "comments": sum(bool(response.comment) for response in mine),
+                "device": person.device,
+                "barred": person.barred,
+                "to do": action,
+                "why": reason,
+                "session": person.session,
+                "panel_study": person.panel_study,
+                **times,
+                **{asked.id: person.about.get(asked.id, "") for asked in study.enrolment.questions},
+            }
+        )
+    return tables
+
+
+def _time(seconds: float | None) -> str:
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
