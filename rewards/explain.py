@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rewards.base import Reward
-from rewards.embedding.similarity import Points
 from rewards.errors import RewardError
 from rewards.models.pairs import Pair, PairReward
 from rewards.mover.items import Document, ItemKind
@@ -34,10 +34,10 @@ class ExplainedItem:
 class Explanation:
     """One pair under one metric: ``m`` items of the candidate, ``n`` of the reference.
 
-    ``form=flow``: ``values`` ``(m, n)`` are distances, named by ``measured``; ``plan`` ``(m, n)`` is the weight moved, which
-    sums to 1. ``form=similarity``: ``values`` are cosines and there is no plan. ``form=matches``: 1 where a word or
-    n-gram of the one counts as one of the other, else 0. ``form=values``: what a model computed, named by
-    ``measured``, of parts of the candidate and others.
+    ``form=flow``: ``values`` ``(m, n)`` are distances and ``plan`` ``(m, n)`` is the weight moved, which sums to 1.
+    ``form=similarity``: ``values`` are cosines and there is no plan. ``form=matches``: 1 where a word or n-gram of the
+    one counts as one of the other, else 0. ``form=values``: what a model computed, named by ``measured``, of parts of
+    the candidate and others. ``note``, ``caption``: what a picture and a page say of them.
     """
 
     metric: str
@@ -49,6 +49,8 @@ class Explanation:
     values: NDArray[np.float64]
     plan: NDArray[np.float64] | None = None
     measured: str = ""
+    note: str = ""
+    caption: str = ""
 
     def flows(self) -> list[tuple[int, int, float, float]]:
         """The moves: (candidate's item, reference's item, weight, distance), the heaviest first."""
@@ -72,12 +74,19 @@ class Explanation:
         return {**data, "distances": self.values.tolist(), "flows": flows}
 
 
+Made = Callable[..., Explanation]  # from the form on
+
+
 def explain(reward: Reward, candidate: str, reference: str, source: str | None = None) -> Explanation:
     """A mover's plan, a metric's cosines, ROUGE's matches, or what a model computed.
 
     ``source``: the article, for a reward that reads it; None: ``reference`` is it. Raises RewardError for others.
     """
-    explained, source = _explainer(reward), reference if source is None else source
+    explained = next((made for attribute, made in EXPLAINED.items() if hasattr(reward, attribute)), None)
+    if explained is None:
+        shown = "ROUGE, wms, sms, s+wms, the contextual metrics and rewards that are models"
+        raise RewardError(f"{reward.name} has no plan and no matrix to show; explain shows {shown}")
+    source = reference if source is None else source
     reason = reward.undefined(candidate, [reference], source)
     if reason is not None:
         raise RewardError(f"{reward.name}: nothing to show: {reason}")
@@ -85,31 +94,20 @@ def explain(reward: Reward, candidate: str, reference: str, source: str | None =
     if as_reference is not None or not candidate.strip():
         raise RewardError(f"{reward.name}: nothing to show: the candidate has nothing to score")
     compared = source if getattr(reward, "given", "reference") == "source" else reference
-    return explained(reward, candidate, compared, float(reward([candidate], [[reference]], [source])[0]))
+    score = float(reward([candidate], [[reference]], [source])[0])
+    return explained(reward, candidate, compared, partial(Explanation, reward.name, reward.signature, score))
 
 
-def _explainer(reward: Any) -> Callable[[Any, str, str, float], Explanation]:
-    if hasattr(reward, "document"):
-        return _flow
-    if hasattr(reward, "space") and hasattr(reward.space, "special"):
-        return _similarity
-    if hasattr(reward, "matches"):
-        return _matches
-    if isinstance(reward, PairReward):
-        return _values
-    shown = "ROUGE, wms, sms, s+wms, the contextual metrics and rewards that are models"
-    raise RewardError(f"{reward.name} has no plan and no matrix to show; explain shows {shown}")
-
-
-def _flow(reward: Any, candidate: str, reference: str, score: float) -> Explanation:
+def _flow(reward: Any, candidate: str, reference: str, made: Made) -> Explanation:
     documents = [reward.document(text) for text in (candidate, reference)]
     first, second = (reward.items_of(document.rows, document.table) for document in documents)
     distances, plan = reward.moved(first, second)
-    sides = [
-        _items(document, items.weights, reward.kind) for document, items in zip(documents, (first, second), strict=True)
-    ]
-    measured = reward.distance.name
-    return Explanation(reward.name, reward.signature, score, "flow", sides[0], sides[1], distances, plan, measured)
+    note = f"transport plan: the width of a band is the weight that moves, its number the {reward.distance.name}"
+    legend = "words orange, sentences blue, between them violet"
+    caption = f"{note[0].upper()}{note[1:]} ({legend}). Point at a text to follow its weight."
+    note += f"; {legend}" if reward.kind == "both" else ""
+    left, right = (_items(*side, reward.kind) for side in zip(documents, (first.weights, second.weights), strict=True))
+    return made("flow", left, right, distances, plan, note=note, caption=caption)
 
 
 def _items(document: Document, weights: NDArray[np.float64], kind: ItemKind) -> tuple[ExplainedItem, ...]:
@@ -132,41 +130,52 @@ def _items(document: Document, weights: NDArray[np.float64], kind: ItemKind) -> 
     return tuple(ExplainedItem(*name, float(weight)) for name, weight in zip(names, weights, strict=True))
 
 
-def _similarity(reward: Any, candidate: str, reference: str, score: float) -> Explanation:
+def _similarity(reward: Any, candidate: str, reference: str, made: Made) -> Explanation:
     space = reward.space.for_call([reference])
     encoded = space.encode([candidate, reference])
     first, second = space.sides([candidate], [reference], encoded)
     cosines = (first[candidate].vectors @ second[reference].vectors.T).cpu().numpy()
     encoder = space.source.load()
-    sides = [
-        _tokens(encoder.strings(encoded[text].ids[encoded[text].kept(space.special)]), points[text])
+    left, right = (
+        _tokens(encoder.strings(encoded[text].ids[encoded[text].kept(space.special)]), points[text].weights.tolist())
         for text, points in ((candidate, first), (reference, second))
-    ]
-    return Explanation(reward.name, reward.signature, score, "similarity", sides[0], sides[1], cosines)
+    )
+    framed = "the best match of a token is framed"
+    caption = f"Cosines of the tokens: rows are the candidate, columns the reference. {framed[0].upper()}{framed[1:]}."
+    return made("similarity", left, right, cosines, note=f"cosines: {framed}", caption=caption)
 
 
-def _matches(reward: Any, candidate: str, reference: str, score: float) -> Explanation:
+def _matches(reward: Any, candidate: str, reference: str, made: Made) -> Explanation:
     matches = reward.matches(candidate, reference)
-    sides = [
-        tuple(ExplainedItem(unit, "token", 0, place, 1 / len(units)) for place, unit in enumerate(units))
-        for units in (matches.candidate, matches.reference)
-    ]
-    values = np.zeros((len(matches.candidate), len(matches.reference)))
+    m, n, count = len(matches.candidate), len(matches.reference), len(matches.places)
+    values = np.zeros((m, n))
     for places in matches.places:
         values[places] = 1
-    return Explanation(reward.name, reward.signature, score, "matches", sides[0], sides[1], values)
+    note = "rows: candidate, columns: reference; filled: counted in both"
+    shares = f"{count} of {m} in the candidate (rows), {count} of {n} in the reference (columns)"
+    caption = f"Filled: counted in both texts. {shares}."
+    left, right = _tokens(matches.candidate), _tokens(matches.reference)
+    return made("matches", left, right, values, note=note, caption=caption)
 
 
-def _values(reward: PairReward, candidate: str, reference: str, score: float) -> Explanation:
+def _values(reward: PairReward, candidate: str, reference: str, made: Made) -> Explanation:
     matrix = reward.matrix(Pair(reference, candidate))
-    sides = [
-        tuple(ExplainedItem(label, "token", 0, place, 1 / len(labels)) for place, label in enumerate(labels))
-        for labels in (matrix.candidate, matrix.others)
-    ]
-    values, measured = matrix.values, matrix.measured
-    return Explanation(reward.name, reward.signature, score, "values", sides[0], sides[1], values, measured=measured)
+    measured, left, right = matrix.measured, _tokens(matrix.candidate), _tokens(matrix.others)
+    caption = f"{measured.capitalize()}. Rows are the candidate."
+    return made("values", left, right, matrix.values, measured=measured, note=measured, caption=caption)
 
 
-def _tokens(labels: Sequence[str], points: Points) -> tuple[ExplainedItem, ...]:
-    pairs = enumerate(zip(labels, points.weights, strict=True))
-    return tuple(ExplainedItem(label, "token", 0, place, float(weight)) for place, (label, weight) in pairs)
+def _tokens(labels: Sequence[str], weights: Sequence[float] | None = None) -> tuple[ExplainedItem, ...]:
+    """Without weights all weigh alike."""
+    shares = [1 / len(labels) for _ in labels] if weights is None else weights
+    pairs = enumerate(zip(labels, shares, strict=True))
+    return tuple(ExplainedItem(label, "token", 0, place, weight) for place, (label, weight) in pairs)
+
+
+# The attribute of a reward by which it is explained -> how.
+EXPLAINED: dict[str, Callable[[Any, str, str, Made], Explanation]] = {
+    "document": _flow,
+    "space": _similarity,
+    "matches": _matches,
+    "matrix": _values,
+}

@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, Any
 from rewards.base import from_spec
 from rewards.embedding.rescaling import RescalingOptions
 from rewards.embedding.reward import EmbeddingReward
-from rewards.embedding.similarity import Greedy, MeanCosine, SquaredCosines, Tempered
-from rewards.embedding.space import Space
 from rewards.encoding.encoder import Device, Encoder
 from rewards.errors import RewardError
 from rewards.options import takes
@@ -33,7 +31,6 @@ METRIC = "metric.json"
 NOT_KEPT = ("encoder", "device")  # a learned metric has its own encoder
 REWARD_MODEL = "reward-model"
 NOT_LEARNABLE = ("corpus", "rescale", "language", "idf", "dtype")
-WITH_GRADIENT = (MeanCosine, SquaredCosines, Greedy, Tempered)
 
 
 @dataclass(kw_only=True)
@@ -98,7 +95,7 @@ def check_learnable(spec: Spec) -> EmbeddingReward:
             "learned metric)"
         )
     reward = check_differentiable(from_spec(spec))
-    if isinstance(reward.space, Space) and reward.space.centering == "corpus":
+    if reward.space.centering == "corpus":
         raise RewardError(
             f"{spec.name}: centering=corpus would need a new mean at every update; train with centering=batch, then "
             "load it with learned(path=..., corpus=FILE)"
@@ -117,7 +114,7 @@ def check_differentiable(reward: object) -> EmbeddingReward:
     if not isinstance(reward, EmbeddingReward):
         name = getattr(reward, "name", type(reward).__name__)
         raise RewardError(f"{name} has no gradient; use sbert, cka, bertscore, trwmd or twmd")
-    if not isinstance(reward.measure, WITH_GRADIENT):
+    if not reward.measure.differentiable:
         raise RewardError(
             f"{reward.name}: exact transport has no gradient; use twmd with a low temperature above 0, which is close"
         )

@@ -32,10 +32,6 @@ from rewards.scoring import DirectionOption
 
 SpecialTokens = Literal["official", "first", "none", "all"]
 
-# Chosen by Chen et al. on WMT15-16; a batch mean estimates the corpus mean.
-TWMD_TEMPERATURE = {"none": 0.02, "dimension": 0.02, "sentence": 0.02, "batch": 0.10, "corpus": 0.10}
-TRWMD_TEMPERATURE = {"none": 0.02, "dimension": 0.02, "sentence": 0.02, "batch": 0.15, "corpus": 0.15}
-
 
 @dataclass(kw_only=True)
 class FamilyOptions(EncoderOptions, RescalingOptions):
@@ -85,6 +81,12 @@ class RelaxedOptions(SelfNormalizedOptions, DirectionOption):
     """of the plan; the lower, the nearer to each token's best partner"""
     entropy: bool = False
     """add the entropy of the plan, as in the paper's equation"""
+
+    def chosen_temperature(self, centred: float) -> float:
+        """As given, else as Chen et al. chose on WMT15-16; ``centred``: with the mean of a corpus, or its estimate."""
+        if self.temperature is not None:
+            return self.temperature
+        return centred if self.centering in ("batch", "corpus") else 0.02
 
 
 @dataclass(kw_only=True)
@@ -144,8 +146,7 @@ def trwmd(options: RelaxedOptions) -> EmbeddingReward:
     The mean cosine under a softmax over partners. ``temperature``: .02, or .15 with batch or corpus centering; 0 is the
     limit, each token's best partner. ``entropy=true`` is the paper's Eq. 7; the authors' code leaves the entropy out.
     """
-    given = options.temperature
-    temperature = TRWMD_TEMPERATURE[options.centering] if given is None else given
+    temperature = options.chosen_temperature(centred=0.15)
     measure: Measure = Greedy(options.direction)
     if temperature:
         measure = Tempered(options.direction, temperature, None, options.entropy, options.normalize)
@@ -159,8 +160,7 @@ def twmd(options: TemperedOptions) -> EmbeddingReward:
     The mean cosine under a Sinkhorn plan of ``iterations`` steps. ``temperature``: .02, or .10 with batch or corpus
     centering; 0 is the limit, exact transport, the same in every direction. ``entropy=true`` adds the plan's entropy.
     """
-    iterations, given = options.iterations, options.temperature
-    temperature = TWMD_TEMPERATURE[options.centering] if given is None else given
+    iterations, temperature = options.iterations, options.chosen_temperature(centred=0.10)
     if temperature == 0 and iterations != 1:
         raise RewardError(f"twmd: temperature=0 is solved exactly and has no iterations; leave out {iterations=}")
     measure: Measure = (

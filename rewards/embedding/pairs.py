@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from rewards.embedding.similarity import Exact, Measure, Points
+from rewards.embedding.similarity import Measure, Points
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -20,7 +20,7 @@ def compared(measure: Measure, pairs: Sequence[Pair]) -> Tensor:
     """``C`` of at least one pair, ``(n,)`` float64, on the device of the vectors."""
     import torch
 
-    if _on_cpu(pairs) or isinstance(measure, Exact):
+    if _on_cpu(pairs) or not measure.differentiable:
         return torch.stack([measure(*pair) for pair in pairs])
     return padded(measure, pairs)
 

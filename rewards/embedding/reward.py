@@ -69,8 +69,7 @@ class EmbeddingReward(ReferenceReward):
     def heading(self) -> str:
         """`bertscore F1 minilm`: direction, encoder, and centering if there is any."""
         direction = HEADED.get(str(options(self.measure).get("direction")), "")
-        centering = getattr(self.space, "centering", "none")
-        encoder = shown(self.space.source.location)
+        centering, encoder = self.space.centering, shown(self.space.source.location)
         words = (self.name, direction, encoder, "" if centering == "none" else f"{centering}-centred")
         return " ".join(word for word in words if word)
 
@@ -95,8 +94,8 @@ class EmbeddingReward(ReferenceReward):
 
     def raw(self, direction: str) -> EmbeddingReward:
         """The same metric in one of its ``directions``, not rescaled."""
-        measure = self.measure if direction == UNDIRECTED else replace(self.measure, direction=direction)
-        return EmbeddingReward(self.name, self.space, measure)
+        chosen = {} if direction == UNDIRECTED else {"direction": direction}
+        return EmbeddingReward(self.name, self.space, replace(self.measure, **chosen))
 
     def fit(self, texts: Sequence[str]) -> EmbeddingReward:
         """Fit ``centering=corpus``; returns itself. Raises RewardError where centering is another."""

@@ -10,10 +10,11 @@ A ``Measure`` is such a formula with its options bound. Its fields are its optio
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from rewards.scoring import Direction, library
 from rewards.transport import exact_cost
@@ -39,23 +40,25 @@ class Points:
     mask: Tensor | None = None
 
 
-class Measure(Protocol):
-    """``C(X1, X2)`` with its options bound."""
+@dataclass(frozen=True)
+class Measure(ABC):
+    """``C(X1, X2)`` with its options bound.
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+    ``normalize``: ``self`` if the reward divides by self-scores, ``none`` also where a self-score is always 1.
+    ``floor``: the score of a candidate with nothing to compare, the least possible ``C``. ``differentiable``: it has a
+    gradient and compares batches.
+    """
 
-    @property
-    def normalize(self) -> SelfNormalization:
-        """``self``: the reward divides by self-scores; ``none`` also for measures whose self-score is always 1."""
-
-    @property
-    def floor(self) -> float:
-        """The score of a candidate with nothing to compare: the least possible ``C``."""
+    normalize = "none"
+    floor = -1.0
+    differentiable = True
 
     @property
     def bounded(self) -> bool:
         """Whether no score is above 1 but by rounding."""
+        return True
 
+    @abstractmethod
     def __call__(self, first: Points, second: Points) -> Tensor:
         """``C`` as a scalar, of many pairs ``(B,)``."""
 
@@ -75,12 +78,10 @@ def options(measure: Measure) -> dict[str, object]:
 
 
 @dataclass(frozen=True)
-class MeanCosine:
+class MeanCosine(Measure):
     """SBERT: the mean of all cosines, which is the product of the mean vectors."""
 
     normalize: SelfNormalization
-    floor: ClassVar[float] = -1.0
-    bounded: ClassVar[bool] = True
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """In [-1, 1]."""
@@ -88,11 +89,11 @@ class MeanCosine:
 
 
 @dataclass(frozen=True)
-class SquaredCosines:
+class SquaredCosines(Measure):
     """Wordset-CKA: the sum of squared cosines (Chen et al. 2020, section 3)."""
 
     normalize: SelfNormalization
-    floor: ClassVar[float] = 0.0
+    floor = 0.0
 
     @property
     def bounded(self) -> bool:
@@ -108,13 +109,10 @@ class SquaredCosines:
 
 
 @dataclass(frozen=True)
-class Greedy:
+class Greedy(Measure):
     """BERTScore, also the limit of TRWMD at temperature 0: the cosine of each token's best partner."""
 
     direction: Direction
-    normalize: ClassVar[SelfNormalization] = "none"
-    floor: ClassVar[float] = -1.0
-    bounded: ClassVar[bool] = True
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """In [-1, 1], weighted by the weights of the side that is averaged over."""
@@ -122,7 +120,7 @@ class Greedy:
 
 
 @dataclass(frozen=True)
-class Tempered:
+class Tempered(Measure):
     """TWMD: the mean cosine under a Sinkhorn plan; TRWMD, with None: under a softmax over partners."""
 
     direction: Direction
@@ -130,8 +128,7 @@ class Tempered:
     iterations: int | None
     entropy: bool
     normalize: SelfNormalization
-    floor: ClassVar[float] = -1.0
-    bounded: ClassVar[bool] = False
+    bounded = False
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """In [-1, 1] without entropy."""
@@ -141,13 +138,11 @@ class Tempered:
 
 
 @dataclass(frozen=True)
-class Exact:
+class Exact(Measure):
     """MoverScore as Chen et al. define it, also TWMD's limit at temperature 0: the best mean cosine of a plan."""
 
     solver: str = field(default_factory=lambda: f"exact-{library('pot')}")
-    normalize: ClassVar[SelfNormalization] = "none"
-    floor: ClassVar[float] = -1.0
-    bounded: ClassVar[bool] = True
+    differentiable = False
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """In [-1, 1], of one pair; the same in both directions."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.encoding.encoder import EncodedTexts
-from rewards.encoding.loading import EncoderSource, shown
+from rewards.encoding.loading import EncoderSource
 from rewards.mover.items import WITHOUT_WORDS, Document, Items, Mover, unit_length
 from rewards.scoring import library, signature
 
@@ -45,11 +45,6 @@ class ContextualMover(Mover):
     """A mover on an encoder."""
 
     source: EncoderSource
-
-    @property
-    def vectors_name(self) -> str:
-        """The encoder's name."""
-        return shown(self.source.location)
 
     @property
     def signature(self) -> str:

@@ -148,9 +148,10 @@ class Preprocessing:
 
 @dataclass(eq=False, repr=False)
 class Mover(ReferenceReward):
-    """WMS, SMS or S+WMS; see ``rewards.mover.metrics`` for the options."""
+    """WMS, SMS or S+WMS; see ``rewards.mover.metrics`` for the options. ``shown``: its vectors in a heading."""
 
     name: str
+    shown: str
     kind: ItemKind
     normalize: VectorScaling
     preprocessing: Preprocessing
@@ -170,12 +171,7 @@ class Mover(ReferenceReward):
     @property
     def heading(self) -> str:
         """`sms vectors.txt.gz unit`, `sms minilm`."""
-        return f"{self.name} {self.vectors_name}{' unit' if self.normalize == 'unit' else ''}"
-
-    @property
-    @abstractmethod
-    def vectors_name(self) -> str:
-        """The vectors in a heading."""
+        return f"{self.name} {self.shown}{' unit' if self.normalize == 'unit' else ''}"
 
     @abstractmethod
     def items(self, texts: Sequence[str]) -> dict[str, Items]:

@@ -7,10 +7,11 @@ Two texts are compared by the cost of moving the words, the sentences or both of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from rewards.encoding.layers import ALL, Layer
-from rewards.encoding.loading import EncoderOptions
+from rewards.encoding.loading import EncoderOptions, shown
 from rewards.errors import RewardError
 from rewards.mover.contextual import ContextualMover
 from rewards.mover.items import ItemKind, Mover, Preprocessing, SentenceWeights, VectorScaling
@@ -60,9 +61,10 @@ class WordMoverOptions(EncoderOptions, LanguageOption):
         preprocessing = Preprocessing(self.stopwords, self.split, sentence_weights, self.language)
         if self.encoder is None:
             assert self.vectors is not None
-            return StaticMover(name, kind, self.normalize, preprocessing, self.vectors, self.oov)
-        layers = ALL if self.layer is None else self.layer
-        return ContextualMover(name, kind, self.normalize, preprocessing, self.source(layers))
+            file = Path(self.vectors).name
+            return StaticMover(name, file, kind, self.normalize, preprocessing, self.vectors, self.oov)
+        source = self.source(ALL if self.layer is None else self.layer)
+        return ContextualMover(name, shown(source.location), kind, self.normalize, preprocessing, source)
 
 
 @dataclass(kw_only=True)

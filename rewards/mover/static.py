@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -60,11 +59,6 @@ class StaticMover(Mover):
 
     def __post_init__(self) -> None:
         self.source = VectorSource.of(self.vectors)
-
-    @property
-    def vectors_name(self) -> str:
-        """The file's name."""
-        return Path(self.vectors).name
 
     @property
     def signature(self) -> str:

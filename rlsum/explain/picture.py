@@ -61,16 +61,7 @@ def _canvas(explanation: Explanation, width: float, height: float, theme: str) -
     axes.axis("off")
     title = f"{explanation.metric} {explanation.score:.4f}"
     axes.text(16, -34, title, fontsize=17 * POINT, weight="bold", color=INKS[theme], va="center")
-    note = "cosines: the best match of a token is framed"
-    if explanation.form == "matches":
-        note = "rows: candidate, columns: reference; filled: counted in both"
-    if explanation.form == "values":
-        note = explanation.measured
-    if explanation.form == "flow":
-        note = f"transport plan: the width of a band is the weight that moves, its number the {explanation.measured}"
-    if {item.kind for item in explanation.candidate} == {"word", "sentence"}:
-        note += "; words orange, sentences blue, between them violet"
-    axes.text(16, -12, note, fontsize=12 * POINT, color=SOFT[theme], va="center")
+    axes.text(16, -12, explanation.note, fontsize=12 * POINT, color=SOFT[theme], va="center")
     return figure, axes
 
 

@@ -31,8 +31,8 @@ def test_a_plan_is_the_transport_that_made_the_score(
     reward = rewards.load(name, vectors=str(vectors_file), oov=oov)
     monkeypatch.setattr(Mover, "distance", distance)
     found = explain(reward, CANDIDATE, REFERENCE)
-    assert found.measured == distance.name
-    assert f"its number the {distance.name}" in html([found])
+    assert found.note.partition(";")[0].endswith(f"its number the {distance.name}")
+    assert f"its number the {distance.name} (" in html([found])
     assert found.plan is not None
     np.testing.assert_allclose(found.plan.sum(axis=1), [item.weight for item in found.candidate])
     np.testing.assert_allclose(found.plan.sum(axis=0), [item.weight for item in found.reference])

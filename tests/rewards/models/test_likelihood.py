@@ -131,6 +131,7 @@ def test_the_explanation_has_the_tokens_and_their_probabilities(llama: Path) -> 
     assert "".join(item.text for item in explained.candidate).replace("Ġ", " ") == TEXTS[0]
     assert max(np.log(explained.values).mean(), reward.floor) == pytest.approx(explained.score, abs=1e-5)
     assert "probabilities of tokens" in str(explained.as_json())
+    assert explained.caption == f"{explained.note.capitalize()}. Rows are the candidate."
 
 
 @pytest.mark.parametrize(

@@ -87,9 +87,10 @@ def test_a_matrix_frames_best_partners() -> None:
 def test_what_a_model_computed_is_drawn_under_its_name() -> None:
     items = tuple(ExplainedItem(text, "token", 0, place, 0.5) for place, text in enumerate(("a", "b")))
     values = np.array([[0.9], [0.2]])
-    made = Explanation("judge", "s", 4.0, "values", items, items[:1], values, measured="shares of the numbers")
+    said = {"measured": "shares", "note": "shares", "caption": "Shares of the numbers."}
+    made = Explanation("judge", "s", 4.0, "values", items, items[:1], values, **said)
     assert [cell.best for cell in matrix_layout(made).cells] == [False, False]
-    assert "Shares of the numbers. Rows are the candidate." in html([made])
+    assert '<p class="small">Shares of the numbers.</p>' in html([made])
     assert png(made)[0].startswith(b"\x89PNG")
     assert made.as_json()["values"] == [[0.9], [0.2]]
 
