@@ -31,7 +31,7 @@ NAMES = {
     ("reference", "both"): "F",
 }
 PROMPTS = {"encoder-decoder": "{given}", "causal": "{given}\n\nTL;DR:\n"}
-LONGEST = 1000  # tokens of the text whose sum is the floor
+LONGEST = 1000  # evenly drawn tokens, below whose sum a score is bounded
 
 
 @dataclass(kw_only=True)
@@ -59,12 +59,17 @@ class LikelihoodOptions(ModelOptions):
             check_prompt("likelihood", self.prompt, {"given"}, needed={"given"})
 
 
+def bounded(log_prob: float, even: float) -> float:
+    """``log_prob`` down to ``even``; what is lower keeps its order between ``even`` and twice that, which is -inf's."""
+    return log_prob if log_prob >= even else even * (2 - math.exp((even - log_prob) / even))
+
+
 @takes(LikelihoodOptions)
 class Likelihood(ModelReward):
     """BARTScore, GPTScore: the mean log-probability that a language model gives a text after an article or a text.
 
     An encoder-decoder or a causal model. The states of an article are computed once for all its candidates. Range
-    [-log V, 0] for a vocabulary of V tokens.
+    [-2 log V, 0] for a vocabulary of V tokens.
     """
 
     name = "likelihood"
@@ -83,16 +88,22 @@ class Likelihood(ModelReward):
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64, the best of several references; NaN where there is no text to be given.
 
-        A text that is less likely than evenly drawn tokens gets the floor, as an empty candidate: -log V, with norm=sum
-        1,000 times that. With an encoder-decoder the special tokens that its tokenizer adds are counted, as by
-        BARTScore; with a causal model, the tokens of the text alone. Of a text longer than the model reads, each window
-        is read after the last quarter of the one before.
+        An empty candidate gets -2 log V, with norm=sum 1,000 times that. A text that is less likely than evenly drawn
+        tokens, -log V, is ``bounded``: it stays above an empty one, so that a start of random weights can learn.
+
+        With an encoder-decoder the special tokens that its tokenizer adds are counted, as by BARTScore; with a causal
+        model, the tokens of the text alone. Of a text longer than the model reads, each window is read after the last
+        quarter of the one before.
         """
         return self.best(inputs)
 
     @property
     def floor(self) -> float:
-        """-log V of a token."""
+        """Twice that of evenly drawn tokens, which no text reaches."""
+        return 2 * self._even
+
+    @property
+    def _even(self) -> float:
         vocabulary = self.model.load().model.get_output_embeddings().weight.shape[0]
         return -math.log(vocabulary) * (1 if self.options.norm == "token" else LONGEST)
 
@@ -105,13 +116,13 @@ class Likelihood(ModelReward):
         return signature(self.name, **model_fields(loaded, options), **named, prompt=prompt)
 
     def pair_scores(self, pairs: Sequence[Pair]) -> Sequence[float]:
-        """The mean of the directions of each pair, each at least the floor."""
-        floor, asked = self.floor, [self._directions(pair) for pair in pairs]
+        """The mean of the directions of each pair, each ``bounded``."""
+        even, asked = self._even, [self._directions(pair) for pair in pairs]
         texts: dict[str, dict[str, None]] = {}
         for given, text in (one for directions in asked for one in directions):
             texts.setdefault(given, {})[text] = None
         windows = self._windows({given: list(listed) for given, listed in texts.items()})
-        best = {one: max(floor, *map(self._normed, of_windows)) for one, of_windows in windows.items()}
+        best = {one: bounded(max(map(self._normed, of_windows)), even) for one, of_windows in windows.items()}
         return [float(np.mean([best[one] for one in directions])) for directions in asked]
 
     def matrix(self, pair: Pair) -> Matrix:

@@ -14,6 +14,7 @@ from tokenizers.normalizers import Replace
 import rewards
 from rewards.explain import explain
 from rewards.models import language
+from rewards.models.likelihood import bounded
 from rewards.models.loading import ModelOptions, ranges
 
 ARTICLE = "the council of Birchwood will vote on the new bridge . fire crews reached the mill ."
@@ -61,10 +62,25 @@ def test_it_is_what_a_loop_over_the_tokens_finds(folder: Path) -> None:
     articles = [ARTICLE, OTHER, ARTICLE]
     expected = [by_a_loop(folder, f"{article} In short:", text) for article, text in zip(articles, TEXTS, strict=True)]
     scores = reward(TEXTS, sources=articles)
-    np.testing.assert_allclose(scores, [max(np.mean(one), reward.floor) for one in expected], atol=1e-5)
+    np.testing.assert_allclose(scores, [bounded(np.mean(one), reward.floor / 2) for one in expected], atol=1e-5)
     loaded = reward.model.load()
     (window,) = language.text_log_probs(loaded, {OTHER: [TEXTS[1]]}, reward._read, True)[OTHER, TEXTS[1]]
     np.testing.assert_allclose(window, expected[1], atol=1e-5)
+
+
+def test_texts_less_likely_than_evenly_drawn_tokens_keep_their_order_above_an_empty_one(tmp_path: Path) -> None:
+    """By hand: e = -2 and s = -4 give e (2 - exp(-1)). With large weights all texts are below -log V."""
+    assert [bounded(value, -2.0) for value in (0.0, -2.0, -math.inf)] == [0.0, -2.0, -4.0]
+    assert bounded(-4.0, -2.0) == pytest.approx(-2 * (2 - math.exp(-1)))
+    folder = headed.causal(tmp_path)
+    reward = rewards.load("likelihood", model=str(folder), prompt="{given}\n")
+    with torch.no_grad():
+        reward.model.load().model.get_output_embeddings().weight *= 40
+    raw = [np.mean(by_a_loop(folder, f"{OTHER}\n", text)) for text in TEXTS]
+    scores = reward([*TEXTS, ""], sources=[OTHER] * 4)
+    assert max(raw) < reward.floor / 2
+    np.testing.assert_array_equal(np.argsort(scores), [3, *np.argsort(raw)])
+    assert len(set(scores)) == 4
 
 
 @pytest.mark.parametrize(
@@ -74,11 +90,12 @@ def test_it_is_what_a_loop_over_the_tokens_finds(folder: Path) -> None:
 )  # fmt: skip
 def test_the_directions_are_those_of_the_paper(given: str, of: str, name: str, llama: Path) -> None:
     reward = rewards.load("likelihood", model=str(llama), given=given, of=of, prompt="{given}\n")
-    pairs = {"faithfulness": [(ARTICLE, TEXTS[0])], "precision": [(OTHER, TEXTS[0])], "recall": [(TEXTS[0], OTHER)]}
+    text, other = TEXTS[:2]
+    pairs = {"faithfulness": [(ARTICLE, text)], "precision": [(other, text)], "recall": [(text, other)]}
     pairs["F"] = pairs["precision"] + pairs["recall"]
-    floor = -math.log(len(reward.model.load().tokenizer))
-    expected = np.mean([max(floor, np.mean(by_a_loop(llama, f"{a}\n", b))) for a, b in pairs[name]])
-    assert reward(TEXTS[:1], [[OTHER]], [ARTICLE])[0] == pytest.approx(expected, abs=1e-5)
+    even = -math.log(len(reward.model.load().tokenizer))
+    expected = np.mean([bounded(np.mean(by_a_loop(llama, f"{a}\n", b)), even) for a, b in pairs[name]])
+    assert reward([text], [[other]], [ARTICLE])[0] == pytest.approx(expected, abs=1e-5)
     assert reward.heading == f"likelihood {name} {llama.name}"
 
 
@@ -108,9 +125,10 @@ def test_of_a_long_article_the_best_window_counts(kind: str, tmp_path: Path) -> 
     loaded = reward.model.load()
     long, text = f"{OTHER} " * 4 + ARTICLE * 5, TEXTS[0]
     windows = language.text_log_probs(loaded, {long: [text]}, reward._read, True)[long, text]
+    even = reward.floor / 2
     assert len(windows) > 2
-    assert reward([text], sources=[long])[0] == pytest.approx(max(w.mean() for w in windows).clip(reward.floor))
-    assert cut([text], sources=[long])[0] == pytest.approx(windows[0].mean().clip(cut.floor))
+    assert reward([text], sources=[long])[0] == pytest.approx(bounded(max(w.mean() for w in windows), even))
+    assert cut([text], sources=[long])[0] == pytest.approx(bounded(windows[0].mean(), even))
     assert "window:truncate-" in cut.signature
 
 
@@ -129,7 +147,7 @@ def test_the_explanation_has_the_tokens_and_their_probabilities(llama: Path) -> 
     reward = rewards.load("likelihood", model=str(llama), given="reference")
     explained = explain(reward, TEXTS[0], OTHER)
     assert "".join(item.text for item in explained.candidate).replace("Ġ", " ") == TEXTS[0]
-    assert max(np.log(explained.values).mean(), reward.floor) == pytest.approx(explained.score, abs=1e-5)
+    assert bounded(np.log(explained.values).mean(), reward.floor / 2) == pytest.approx(explained.score, abs=1e-5)
     assert "probabilities of tokens" in str(explained.as_json())
     assert explained.caption == f"{explained.note.capitalize()}. Rows are the candidate."
 
