@@ -127,7 +127,9 @@ def fitted(
         if all(len(row["input_ids"]) <= limit for row in rows):  # a window's tokens are not always those of the text
             return rows if windows else rows[:1]
         size -= 1 + size // 16
-    raise RewardError(f"{loaded.name}: the prompt alone has {alone} tokens, and the model reads {limit} of it")
+    raise RewardError(
+        f"{loaded.name}: the prompt alone has {alone} tokens, and the model reads {limit} of it; give a shorter prompt="
+    )
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class RewardModel(ModelReward):
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64, the best of several references; NaN where there is nothing to be given, for a candidate
-        of more than 3/4 of what the model reads, and for an empty one unless ``floor`` is given.
+        of more than 3/4 of what the model reads beside the prompt, and for an empty one unless ``floor`` is given.
         """
         return self.best(inputs)
 
@@ -101,7 +101,7 @@ class RewardModel(ModelReward):
     ) -> tuple[dict[str, list[list[int]]], list[int]]:
         """What ``loaded`` reads, of all windows of the pairs that are not None, and the number of the pair of each.
 
-        Raises RewardError where a candidate leaves no room for a given text.
+        None of them may be ``too_long``.
         """
         found = [(number, row) for number, pair in enumerate(pairs) if pair for row in self._windows(loaded, pair)]
         keys = found[0][1] if found else ()
@@ -109,11 +109,17 @@ class RewardModel(ModelReward):
 
     def pair_reason(self, pair: Pair) -> str | None:
         """The candidate is longer than the model reads beside an article."""
-        loaded = self._loaded()
-        tokens = len(loaded.ids([pair.candidate], special=False)[0])
-        if loaded.limit is None or tokens <= loaded.limit - loaded.limit // 4:
+        return self.too_long(self._loaded(), pair)
+
+    def too_long(self, loaded: LoadedModel, pair: Pair) -> str | None:
+        """Why ``loaded`` can neither score a pair nor learn from it; None where it can."""
+        if loaded.limit is None:
             return None
-        return f"it has {tokens} tokens, more than 3/4 of the {loaded.limit} that the model reads"
+        tokens = len(loaded.ids([pair.candidate.strip()], special=False)[0])
+        room = max(0, loaded.limit - len(self._encoded(loaded, Pair("", pair.candidate))["input_ids"]) + tokens)
+        if tokens <= room - room // 4 and room:
+            return None
+        return f"it has {tokens} tokens, more than 3/4 of the {room} that the model reads beside the prompt"
 
     def matrix(self, pair: Pair) -> Matrix:
         """By how much the number falls without each sentence of the candidate."""
@@ -140,14 +146,17 @@ class RewardModel(ModelReward):
 
     def _windows(self, loaded: LoadedModel, pair: Pair) -> list[Encoded]:
         """What the model reads, for each window of the text that is given."""
-        tokenizer, candidate = loaded.tokenizer, encodable(pair.candidate).strip()
 
         def encoded(given: str) -> Encoded:
-            prompt = rendered(self.options.prompt, {"given": encodable(given).strip()})
-            if self._form(loaded) == "pair":
-                return dict(tokenizer(prompt, candidate, verbose=False))
-            turns: list[Any] = [{"role": "user", "content": prompt}, {"role": "assistant", "content": candidate}]
-            text = tokenizer.apply_chat_template(turns, tokenize=False)
-            return dict(tokenizer(text, add_special_tokens=False, verbose=False))
+            return self._encoded(loaded, Pair(given, pair.candidate))
 
         return fitted(loaded, pair.given, loaded.limit, encoded, self.options.long_texts == "windows")
+
+    def _encoded(self, loaded: LoadedModel, pair: Pair) -> Encoded:
+        tokenizer, (given, candidate) = loaded.tokenizer, (encodable(text).strip() for text in pair)
+        prompt = rendered(self.options.prompt, {"given": given})
+        if self._form(loaded) == "pair":
+            return dict(tokenizer(prompt, candidate, verbose=False))
+        turns: list[Any] = [{"role": "user", "content": prompt}, {"role": "assistant", "content": candidate}]
+        text = tokenizer.apply_chat_template(turns, tokenize=False)
+        return dict(tokenizer(text, add_special_tokens=False, verbose=False))

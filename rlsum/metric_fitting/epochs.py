@@ -97,8 +97,7 @@ def learn(
             break
     if fitted.best is None:
         raise UserError(
-            "the validation scores of every epoch are constant, or undefined for texts too long; give candidates that "
-            "differ, shorter ones, or a lower --learning-rate"
+            "the validation scores of every epoch are constant; give candidates that differ, or a lower --learning-rate"
         )
     fitted.about |= _progress(fitted, finished=True)
     write_atomically(folder / METRIC, _json(fitted.about))

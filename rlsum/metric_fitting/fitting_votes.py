@@ -19,7 +19,7 @@ from rlsum.errors import UserError
 from rlsum.metric_fitting.epochs import Fitted, OnUpdate, OnValidation, check_folder, learn
 from rlsum.metric_fitting.examples import content
 from rlsum.metric_fitting.options import FitOptions
-from rlsum.metric_fitting.preference import VoteTrainee
+from rlsum.metric_fitting.preference import VoteTrainee, readable
 from rlsum.metric_fitting.votes import Agreement, JudgedVote, agreement, gaps, texts_of
 from rlsum.records import defined
 
@@ -59,15 +59,15 @@ def fit_votes(
 ) -> Fitted[VoteValidation]:
     """Train the model of ``spec`` and write the epoch with the highest likelihood of ``valid`` to ``folder``.
 
-    ``by_length``: length is a covariate, and the scores are without it. Raises UserError or RewardError.
+    ``by_length``: length is a covariate, and the scores are without it. Votes on texts that cannot be scored are left
+    out, and it is said how many. Raises UserError or RewardError.
     """
     check_folder(folder)
     if shared := {vote.article for vote in train} & {vote.article for vote in valid}:
         raise UserError(f"{len(shared):,} articles are in training and in validation; hold articles out whole")
-    for part, pool in (("training", train), ("validation", valid)):
-        if not any(vote.choice for vote in pool):
-            raise UserError(f"{part}: no vote prefers a text; give more judgments")
-    trainee = VoteTrainee(reward, train, options, by_length)
+    loaded = reward.model.apart(options.seed)
+    train, valid = (readable(reward, loaded, *pool) for pool in (("training", train), ("validation", valid)))
+    trainee = VoteTrainee(reward, loaded, train, options, by_length)
     learner = _OnVotes(
         trainee, valid, {key: value for key, value in spec.options.items() if key not in ("model", *NOT_KEPT)}
     )

@@ -7,6 +7,7 @@ then b's, and the scores are without it.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,13 +20,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rewards.encoding.loading import quiet
-from rewards.errors import RewardError
+from rewards.models.loading import LoadedModel
 from rewards.models.pairs import Pair
 from rewards.models.reward_model import RewardModel
 from rlsum.errors import UserError
 from rlsum.metric_fitting.options import FitOptions
 from rlsum.metric_fitting.training import Training
 from rlsum.metric_fitting.votes import JudgedVote, Text, gaps, texts_of
+from rlsum.readers.understood import say
 
 FAST = 0.01  # the least learning rate of ties, length and judges
 
@@ -90,21 +92,39 @@ class Voting:
 PULL = 1e-4  # keeps parameters finite where no judge ever chose neither, or the shorter text
 
 
-class VoteTrainee(Training):
-    """A private reward model, its `Voting`, and the votes to learn from. Raises UserError for texts too long."""
+def readable(reward: RewardModel, loaded: LoadedModel, part: str, judged: Sequence[JudgedVote]) -> list[JudgedVote]:
+    """The votes on two texts that the model scores, of a ``part`` of the data; says how many others there are.
 
-    def __init__(self, reward: RewardModel, train: Sequence[JudgedVote], options: FitOptions, by_length: bool) -> None:
-        self.reward, self.train = reward, train
-        self.loaded = reward.model.apart(options.seed)
-        for text in texts_of(train):
-            try:
-                reward.encoded(self.loaded, _read(text))
-            except RewardError as error:
-                fix = "remove its judgments, or give a model that reads more"
-                raise UserError(f"the text {text[1][:40]!r} cannot be learned from: {error}; {fix}") from error
+    Raises UserError where none of them prefers a text.
+    """
+    scored = {
+        text: bool(text[1].strip()) and not any(reward.too_long(loaded, pair) for pair in _read(text))
+        for text in texts_of(judged)
+    }
+    kept = [vote for vote in judged if all(scored[vote.given, text] for text in vote.texts)]
+    left_out = f"left out {len(judged) - len(kept):,} of {len(judged):,} votes, with a text empty or too long to score"
+    if len(kept) < len(judged):
+        say(f"{part}: {left_out}", logging.WARNING)
+    if not any(vote.choice for vote in kept):
+        raise UserError(f"{part}: no vote prefers a text ({left_out}); give more judgments, or another model")
+    return kept
+
+
+class VoteTrainee(Training):
+    """The ``loaded`` weights of a reward model, which change, its `Voting`, and ``readable`` votes."""
+
+    def __init__(
+        self,
+        reward: RewardModel,
+        loaded: LoadedModel,
+        train: Sequence[JudgedVote],
+        options: FitOptions,
+        by_length: bool,
+    ) -> None:
+        self.reward, self.loaded, self.train = reward, loaded, train
         self.voting = Voting(train, by_length, options.judges)
         self.voting.start(train)
-        weights = [weight for weight in self.loaded.model.parameters() if weight.requires_grad]
+        weights = [weight for weight in loaded.model.parameters() if weight.requires_grad]
         fast = max(FAST, options.learning_rate)
         super().__init__([(weights, options.learning_rate), (self.voting.parameters, fast)], len(train), options)
 

@@ -63,8 +63,22 @@ def test_of_a_long_article_the_best_window_counts_and_a_long_candidate_has_a_rea
     assert windows(["a red dog"], sources=[" ".join(words)])[0] == pytest.approx(max(scores), abs=1e-5)
     assert cut(["a red dog"], sources=[" ".join(words)])[0] == pytest.approx(scores[0], abs=1e-5)
     assert np.isnan(cut([" ".join(words)], sources=["a cat"])[0])
-    told = "it has 46 tokens, more than 3/4 of the 20 that the model reads"
+    told = "it has 46 tokens, more than 3/4 of the 17 that the model reads beside the prompt"
     assert cut.undefined(" ".join(words), source="a cat") == told
+
+
+@pytest.mark.parametrize("form", ["pair", "chat"])
+@pytest.mark.parametrize("prompt", ["{given}", "the cat {given} " + "runs " * 5, "a " * 200 + "{given}"])
+def test_a_candidate_of_any_length_is_scored_beside_a_long_article_or_told_by_its_own_tokens(
+    pair_model: Path, chat_model: Path, form: str, prompt: str
+) -> None:
+    reward = rewards.load("reward-model", model=str({"pair": pair_model, "chat": chat_model}[form]), prompt=prompt)
+    for words in (1, 5, 8, 10, 12, 20, 60, 200):
+        row = {"candidate": ("cat " * words).strip(), "source": ARTICLE * 40}
+        score, told = reward([row["candidate"]], sources=[row["source"]])[0], reward.undefined(**row)
+        assert np.isnan(score) == (told is not None)
+        assert words > 1 or told is None or prompt.startswith("a a")
+        assert told is None or f"it has {len(reward.model.load().ids([row['candidate']], False)[0])} tokens" in told
 
 
 def test_the_explanation_is_what_each_sentence_adds(chat_model: Path) -> None:

@@ -172,6 +172,25 @@ def test_a_causal_model_learns_on_its_last_state_and_the_same_seed_gives_the_sam
     assert made[0]["by_length"]
 
 
+def test_nothing_is_learned_from_texts_that_the_reward_does_not_score(tiny_encoder, tmp_path, caplog):
+    """13 words are 3/4 of 20 positions less three; a text of 14 could be read beside a short article."""
+    rows, valid = kept_words(6, seed=1), kept_words(2, 9)
+    rows += [replace(row, texts=("cat " * 13, row.texts[1])) for row in rows[:2]]
+    unread, unread_valid = (
+        [replace(row, texts=texts) for row in pool[:2] for texts in (("cat " * 14, "dog"), ("dog", " "))]
+        for pool in (rows, valid)
+    )
+    fits = [
+        learned(tmp_path / name, tiny_encoder, replace(OPTIONS, epochs=1), train=[*more, *rows], valid=[*other, *valid])
+        for name, more, other in (("a", [], []), ("b", unread, unread_valid))
+    ]
+    assert fits[0].about == fits[1].about
+    assert f"training: left out 4 of {len(rows) + 4} votes" in caplog.text
+    reward = rewards.load("learned", path=str(tmp_path / "b" / "m"))
+    assert not np.isnan(score_gaps(reward, rows)).any()
+    assert np.isnan(score_gaps(reward, unread[::2])).all()
+
+
 def test_what_cannot_be_learned_from_is_told_before_anything_starts(tiny_encoder, tmp_path):
     rows = kept_words(5, seed=1)
     for train, valid, message in (
@@ -180,7 +199,7 @@ def test_what_cannot_be_learned_from_is_told_before_anything_starts(tiny_encoder
         (
             [replace(row, texts=("cat " * 30, "dog")) for row in rows],
             kept_words(2, 9),
-            "cannot be learned from",
+            "training: no vote prefers a text .left out 15 of 15 votes, with a text empty or too long to score.",
         ),
     ):
         with pytest.raises((UserError, rewards.RewardError), match=message):
