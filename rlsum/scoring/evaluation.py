@@ -42,7 +42,7 @@ FILES = (*REPORT.values(), "report.json", "scores.csv", "differences.csv", PICTU
 class Evaluation(Shown):
     """Systems with their outputs, in one order throughout; all others are compared with ``compared_with``.
 
-    ``debris``: what is said of texts that have more than a text in them, beside scores and differences.
+    ``debris``: what is said of texts that have more than a text in them, beside the scores.
     """
 
     outputs: Mapping[str, Sequence[Output]]
@@ -80,12 +80,7 @@ class Evaluation(Shown):
             test = "Two-sided sign-flip permutation test, paired by id; Holm: adjusted for all rows of this table."
             if any(item.metric.endswith(OF_CORPUS) for item in self.comparisons):
                 test += " Of the corpus: outputs of random articles are swapped between the two systems."
-            notes = [
-                test,
-                *self.debris,
-                *unpaired(self.comparisons),
-                *other_references(self.outputs, self.compared_with),
-            ]
+            notes = [test, *unpaired(self.comparisons), *other_references(self.outputs, self.compared_with)]
             tables.append(difference_table(self.comparisons, f"Against {self.compared_with}", notes))
         signatures = list(self.signatures.values())
         return [
