@@ -23,9 +23,10 @@ from rewards.text.languages import language_of, splitter_of
 from rewards.text.words import joined
 from rlsum.data.columns import CNN_DAILYMAIL, RECORD_COLUMNS, Columns, Tokenizer
 from rlsum.data.counts import token_counts
-from rlsum.data.remembered import counted, remembered
+from rlsum.data.remembered import cached, counted, remembered
 from rlsum.data.sources import CACHE_VERSION, clean_rows
 from rlsum.readers import CorpusError, Understood
+from rlsum.readers.tables import check_complete
 from rlsum.readers.understood import say
 
 T = TypeVar("T")
@@ -101,6 +102,7 @@ class Tokens:
         return list(chain.from_iterable(lines))[: self.max_source]
 
 
+@cached()
 def load_corpus(
     path: str | Path,
     columns: Columns = CNN_DAILYMAIL,
@@ -142,6 +144,7 @@ def load_corpus(
         fn_kwargs={"how": how, "version": _tokenizer_version(how.tokenizer)},
         desc="tokenising",
     )
+    check_complete(rows)
     _warn_of_debris(good, f"{path} ({split})")
     return replace(corpus, rows=rows, split=how.split if how.characters else str.split)
 
@@ -161,9 +164,11 @@ def raw_records(path: str | Path, split: str, columns: Columns) -> Iterator[dict
     return ({name: row[name] for name in ("id", *RECORD_COLUMNS)} for row in rows)
 
 
+@cached()
 def _good(path: str | Path, split: str, asked: Columns, num_proc: int = 1) -> tuple[datasets.Dataset, Corpus]:
     """The rows without a problem, as they are, and the counts of a corpus; says what was understood."""
     rows, chosen = clean_rows(str(path), split, asked, num_proc)
+    check_complete(rows)
     facts = remembered("rows", (rows._fingerprint, CACHE_VERSION), partial(_sift, rows))
     skipped, examples = facts["skipped"], facts["examples"]
     if not facts["good"]:

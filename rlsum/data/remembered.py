@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from json import JSONDecodeError
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, TypeVar
@@ -14,9 +16,11 @@ import datasets
 from datasets.fingerprint import Hasher
 from datasets.utils import tqdm
 from filelock import FileLock
+from pyarrow import ArrowInvalid
 
 from rlsum.errors import UserError
 from rlsum.files import write_atomically
+from rlsum.readers.tables import damaged
 from rlsum.readers.understood import say
 
 T = TypeVar("T")
@@ -34,6 +38,21 @@ def cache_folder() -> Path:
     except OSError as error:
         fix = "articles are cached there: set it to a folder you may write to"
         raise UserError(f"HF_DATASETS_CACHE={str(cache)!r}: cannot be written ({error.strerror}); {fix}") from error
+
+
+@contextmanager
+def cached() -> Iterator[None]:
+    """Within it, a UserError names a damaged file of the cache of `datasets`, which itself gives none."""
+    try:
+        yield
+    except (ArrowInvalid, JSONDecodeError, OSError) as error:
+        cache = Path(datasets.config.HF_DATASETS_CACHE)
+        lost = isinstance(error, FileNotFoundError) and str(cache) in str(error)
+        file = cache if lost else None if getattr(error, "errno", None) else damaged(cache)
+        if file is None:  # of something else
+            raise
+        fix = "remove the folder that the file is in: it is made again"
+        raise UserError(f"{file}: a damaged cache of articles ({error}); {fix}") from error
 
 
 def remembered(name: str, key: tuple[object, ...], compute: Callable[[], Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from operator import itemgetter
@@ -13,14 +14,15 @@ from datasets.exceptions import DatasetGenerationError, DatasetsError
 from datasets.fingerprint import Hasher
 
 from rlsum.data.columns import Columns, choose_columns, clean
-from rlsum.data.remembered import cache_folder
+from rlsum.data.remembered import cache_folder, cached, remembered
 from rlsum.errors import UserError
 from rlsum.readers import READERS, CorpusError, Read, file_format, is_saved, read_file
 from rlsum.readers.json_rows import has_pieces, lines_of_objects
+from rlsum.readers.tables import saved
 from rlsum.readers.text import COMPRESSED
 
 T = TypeVar("T")
-State = tuple[str, int, int, int]
+State = tuple[str, int, str]
 PIECE = 2**26  # bytes of a large file that one process reads at least
 HUB = "hf://"
 CARD = "README.md"  # describes how to read the folder of a dataset
@@ -66,10 +68,9 @@ def _located(path: str, split: str) -> list[Path] | datasets.Dataset:
     local = Path(path).expanduser()
     if path.startswith(HUB) or not (local.exists() or _has_configurations(local.parent)):
         return _from_hub(path, split)
-    saved = is_saved(local)
-    if files := _files(local, split) or ([] if saved else _line_files(local, split)):
+    if files := _files(local, split) or ([] if is_saved(local) else _line_files(local, split)):
         return files
-    loaded = datasets.load_from_disk(str(local)) if saved else _from_hub(str(local), split)
+    loaded = saved(local) if is_saved(local) else _from_hub(str(local), split)
     return loaded if isinstance(loaded, datasets.Dataset) else _pick(loaded, split, path)
 
 
@@ -88,7 +89,7 @@ def load_split(path: str, split: str | None) -> datasets.Dataset:
     Raises CorpusError if it cannot be read, has no such split, or has several and none was named.
     """
     local = Path(path.removeprefix(HUB)).expanduser()
-    loaded = datasets.load_from_disk(str(local)) if is_saved(local) else _load(datasets.load_dataset, path)
+    loaded = saved(local) if is_saved(local) else _load(datasets.load_dataset, path)
     if isinstance(loaded, datasets.Dataset):
         return loaded
     if split is None and len(loaded) == 1:
@@ -164,9 +165,19 @@ def _begins(file: Path, size: int) -> range:
 
 
 def _states(files: Iterable[Path]) -> list[State]:
-    """Path, size and times of each file, for cache keys. No tool can reset the last time, that of the last change."""
-    stats = ((file.resolve(), file.stat()) for file in files)
-    return [(str(file), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for file, stat in stats]
+    """Path, size and digest of each file, for cache keys: `chmod` changes nothing, `rsync -t` hides nothing.
+
+    Digests are computed again where a time changed. No tool can reset the last time, that of the last change.
+    """
+    stats = [(file.resolve(), file.stat()) for file in files]
+    key = [(str(file), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for file, stat in stats]
+    digests = remembered("digests", (key,), lambda: [_digest(file) for file, _ in stats])
+    return [(name, size, digest) for (name, size, *_), digest in zip(key, digests, strict=True)]
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _features(columns: Columns) -> datasets.Features:
@@ -175,7 +186,7 @@ def _features(columns: Columns) -> datasets.Features:
 
 
 def _generate(pieces: list[tuple[State, int]], columns: Columns, version: int) -> Iterator[dict[str, Any]]:
-    # Sizes, times and version are part of the cache key that `datasets` makes from the arguments.
+    # Digests and version are part of the cache key that `datasets` makes from the arguments.
     for (name, size, *_), group in groupby(pieces, key=itemgetter(0)):
         begins = [begin for _, begin in group]
         whole = len(begins) == len(_begins(Path(name), size))
@@ -197,12 +208,15 @@ def _from_hub(path: str, split: str) -> datasets.Dataset:
 def _load(load: Callable[..., Any], path: str, cache: str | None = None) -> Any:
     name, config, revision = _hub_name(path)
     try:
-        return load(name, config, revision=revision, cache_dir=cache)
+        with cached():
+            return load(name, config, revision=revision, cache_dir=cache)
     except DatasetGenerationError as error:
         raise CorpusError(
             f"path={path!r}: `datasets` cannot read one of its files ({error.__cause__ or error}); correct it, or give "
             "the path of the file, where broken rows are skipped"
         ) from error
+    except UserError:
+        raise
     except (OSError, ValueError, DatasetsError) as error:  # not found, no network, no such configuration, unreadable
         reason = " ".join(str(error).split())
         raise CorpusError(

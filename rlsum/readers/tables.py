@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, time
 from itertools import chain
+from os import SEEK_END
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from rlsum.readers.rows import CorpusError, Read, numbered
 from rlsum.readers.text import ZEROS, opened
 from rlsum.readers.understood import say
 
+END = b"\xff\xff\xff\xff\0\0\0\0"  # of a stream of Arrow
 MTURK = ("Approve", "Reject")  # last columns of Mechanical Turk's results, which its rows do not have
 FIELD_LIMIT = 2**24  # characters in one CSV field; Python's default of 131,072 is too little for long articles
 
@@ -129,11 +132,51 @@ def parquet_file(path: Path) -> Iterator[Read]:
         raise CorpusError(f"path={str(path)!r}: broken parquet after row {number} ({error}); copy it again") from error
 
 
-def saved_rows(folder: Path) -> Iterator[Read]:
-    """Rows of a data set that `datasets` saved. Raises CorpusError for several splits."""
+def saved(folder: Path) -> Any:
+    """The data set, or its splits, that `datasets` saved in a folder. Raises CorpusError for a damaged file."""
     from datasets import Dataset, load_from_disk
 
-    dataset = load_from_disk(str(folder))
+    try:
+        loaded = load_from_disk(str(folder))
+        for dataset in [loaded] if isinstance(loaded, Dataset) else loaded.values():
+            check_complete(dataset)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:  # of JSON that says something else
+        file = damaged(folder) or folder
+        raise CorpusError(f"path={str(folder)!r}: {file} cannot be read ({error}); save the data set again") from error
+    return loaded
+
+
+def check_complete(dataset: Any) -> None:
+    """Raise ArrowInvalid for a data set whose file is cut between two batches of rows: Arrow reads it as shorter."""
+    from pyarrow import ArrowInvalid
+
+    for name in (file["filename"] for file in dataset.cache_files):
+        with open(name, "rb") as content:
+            content.seek(-len(END), SEEK_END)
+            if content.read() != END:
+                raise ArrowInvalid("it has no end")
+
+
+def damaged(folder: Path) -> Path | None:
+    """The first file in or below a folder, of those that `datasets` writes, that cannot be read."""
+    from datasets import Dataset
+
+    for file in sorted(folder.rglob("*")):
+        try:
+            if file.suffix == ".arrow":
+                check_complete(Dataset.from_file(str(file)))
+            elif file.name in ("state.json", "dataset_info.json", "dataset_dict.json"):
+                json.loads(file.read_bytes())
+        except (OSError, ValueError):
+            return file
+    return None
+
+
+def saved_rows(folder: Path) -> Iterator[Read]:
+    """Rows of a data set that `datasets` saved. Raises CorpusError for a damaged one, and for several splits."""
+    from datasets import Dataset
+
+    dataset = saved(folder)
     if not isinstance(dataset, Dataset):
         raise CorpusError(f"{folder}: several splits; give one of {', '.join(str(folder / name) for name in dataset)}")
     for number, fields in enumerate(dataset, 1):

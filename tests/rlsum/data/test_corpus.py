@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import datasets
+import pyarrow
 import pytest
 from rows import table
 
@@ -158,6 +159,8 @@ def test_second_load_comes_from_the_cache_with_the_same_counts(tmp_path, monkeyp
     first = load_corpus(path)
     monkeypatch.setattr("rlsum.data.corpus.Tokens.lines", lambda *_: pytest.fail("tokenised again"))
     monkeypatch.setattr("rlsum.data.sources.clean", lambda *_: pytest.fail("read again"))
+    path.chmod(0o400)
+    os.utime(path, ns=(10**18, 10**18))
     second = load_corpus(path)
     assert second.skipped == first.skipped == {"not JSON": 1}
     assert second.examples == first.examples
@@ -168,6 +171,37 @@ def test_a_cache_that_cannot_be_written_is_named_with_the_fix(tmp_path, monkeypa
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", "/proc/cache")
     with pytest.raises(UserError, match=r"HF_DATASETS_CACHE='/proc/cache': cannot be written .*; .* set it to"):
         load_corpus(write(tmp_path / "x.jsonl", jsonl(STORIES)))
+
+
+@pytest.mark.parametrize("where", ["data", "cache"])
+def test_a_damaged_file_of_arrow_is_named(tmp_path, monkeypatch, where):
+    """Cut anywhere, between batches of rows too, where Arrow reads on without a word; lost; JSON that says nothing."""
+    rows = [{"article": f"the cat {n} sat", "highlights": f"cat {n}"} for n in range(450)]  # batches of 200
+    data, cache = tmp_path / "data", tmp_path / "cache"
+    datasets.Dataset.from_list(rows).save_to_disk(data / "saved")
+    sources = [data / "saved", write(tmp_path / "x.jsonl", jsonl(rows))][: 1 if where == "data" else 2]
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", cache)
+    for source in sources:
+        load_corpus(source)
+        written = {"data": data, "cache": cache / ("rlsum" if source.is_dir() else "generator")}[where]
+        files = [file for file in written.rglob("*") if file.suffix == ".arrow" or file.name == "state.json"]
+        assert len(files) == 2
+        for file in files:
+            whole, between = file.read_bytes(), []
+            if file.suffix == ".arrow":
+                with pyarrow.memory_map(str(file)) as content:
+                    pyarrow.ipc.open_stream(content).read_next_batch()
+                    between = [content.tell()]
+            for cut in (0, 1, 30, *between, len(whole) // 2, len(whole) - 3):
+                file.write_bytes(whole[:cut])
+                with pytest.raises(UserError, match=f"{file}.* (again|which)"):
+                    load_corpus(source)
+            file.unlink()
+            if file.name.startswith(("data-", "generator-")):  # others are made again, or not needed
+                with pytest.raises(UserError, match=str(file)):
+                    load_corpus(source)
+            file.write_bytes(whole)
+        load_corpus(source)
 
 
 def test_a_changed_file_or_option_is_not_served_from_the_cache(tmp_path):

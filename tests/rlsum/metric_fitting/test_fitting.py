@@ -147,5 +147,5 @@ def test_what_cannot_be_trained_on_is_told_before_anything_starts(tiny_encoder, 
 def test_empty_candidates_have_no_gradient_and_are_told_at_the_end(tiny_encoder, tmp_path):
     empty = [replace(example, candidate="") for example in TRAIN]
     assert fit(spec(tiny_encoder), [*empty, *TRAIN], VALID, tmp_path / "m", replace(OPTIONS, batch_size=2)).best
-    with pytest.raises(UserError, match="give candidates that differ, shorter"):
+    with pytest.raises(UserError, match="give candidates that differ, or a lower"):
         fit(spec(tiny_encoder), empty, empty, tmp_path / "n", OPTIONS)
