@@ -77,7 +77,7 @@ def compare(
 
 def show_plan(comparison: Comparison, jobs: int, pilot: Path | None, gain: float) -> None:
     """Check a comparison and print its tasks, their cost, and the power for a gain in points."""
-    from rlsum.compare import costs, preflight
+    from rlsum.compare import costs, preflight, simulated
     from rlsum.compare.cells import cells_of
     from rlsum.compare.folder import Folder
     from rlsum.compare.report.designs import pilot_variances
@@ -85,7 +85,7 @@ def show_plan(comparison: Comparison, jobs: int, pilot: Path | None, gain: float
     variances = pilot_variances(pilot)
     folder, cells = Folder(comparison), cells_of(comparison)
     folder.claim()
-    folder.prepare()
+    simulated.prepare(folder)
     preflight.check(comparison, cells)
     console = Console()
     cost = costs.costs(folder, cells, preflight.count_of_articles(comparison, cells), console)

@@ -15,14 +15,10 @@ import yaml
 
 from rlsum.compare import config as configs
 from rlsum.compare.cells import Cell, methods_of, outputs_file
-from rlsum.compare.config import MAY_CHANGE, MAY_GROW, RECORD, Comparison, Simulated, marked
+from rlsum.compare.config import MAY_CHANGE, MAY_GROW, RECORD, Comparison, marked
 from rlsum.errors import RecordError, UserError
 from rlsum.files import write_atomically
 from rlsum.readers import jsonl
-from rlsum.records import Output, write_outputs
-from rlsum.simulation.policies import lead, oracle
-from rlsum.simulation.stories import stories, write_corpus
-from rlsum.simulation.word_vectors import train_from_corpus
 from rlsum.yaml_files import read
 
 STATE, RESULT, METRICS = "state.safetensors", "result.json", "metrics.jsonl"  # of a run
@@ -116,34 +112,6 @@ class Folder:
                 write_atomically(record, yaml.safe_dump(now, sort_keys=False, allow_unicode=True).encode())
         except OSError as error:
             raise FolderError(f"folder={self.path}: cannot be written ({error.strerror}); choose another") from error
-
-    def prepare(self) -> None:
-        """Write the simulated corpus, its word vectors and the lead's and the oracle's summaries, unless complete."""
-        sizes, data = self.comparison.simulate, self.path / "data"
-        if sizes is None or (data / "complete").exists():
-            return
-        try:
-            self._simulate(sizes, data)
-        except OSError as error:
-            fix = "nothing is lost: mend it and start again"
-            raise FolderError(f"{data}: cannot be written ({error.strerror}); {fix}") from error
-
-    def _simulate(self, sizes: Simulated, data: Path) -> None:
-        with self.lock("data", wait=True):
-            if (data / "complete").exists():  # another process made it meanwhile
-                return
-            counts = {"train": sizes.train, "valid": sizes.valid, "test": sizes.test}
-            paths = write_corpus(data, sizes.seed, counts)
-            if sizes.vectors:
-                train_from_corpus(paths["train"], data / "vectors.txt.gz")
-            test = list(stories(sizes.seed, "test", sizes.test))
-            for name, policy in {"lead-3": lead, "oracle": oracle}.items():
-                texts = (
-                    (story.id, "\n".join(story.article), ("\n".join(story.highlights),), policy(story))
-                    for story in test
-                )
-                write_outputs(data / f"{name}.jsonl", (Output(*row, name) for row in texts))
-            write_atomically(data / "complete", b"")
 
     # ---- locks ---------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
-from rlsum.compare import costs, preflight
+from rlsum.compare import costs, preflight, simulated
 from rlsum.compare.cells import Cell, cells_of
 from rlsum.compare.config import Comparison, load
 from rlsum.compare.folder import Folder
@@ -74,7 +74,7 @@ def compare(
     if report_only:
         chosen = [cell for cell in chosen if unscored(folder, cell, retry)]
     else:
-        folder.prepare()
+        simulated.prepare(folder)
         if not all(folder.trained(cell) for cell in chosen):
             preflight.check(comparison, cells)
             if timed and task is None:

@@ -10,6 +10,7 @@ import numpy as np
 from rows import jsonl
 
 from rlsum.compare import config as configs
+from rlsum.compare import simulated
 from rlsum.compare.cells import Cell, cells_of
 from rlsum.compare.config import Comparison
 from rlsum.compare.folder import Folder
@@ -52,7 +53,7 @@ def prepared(folder: Path, **changes: Any) -> tuple[Folder, list[Cell]]:
     given = comparison(folder, **{"seeds": [1], "metrics": [], **changes})
     made = Folder(given)
     made.claim()
-    made.prepare()
+    simulated.prepare(made)
     return made, cells_of(given)
 
 

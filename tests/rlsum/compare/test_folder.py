@@ -1,4 +1,3 @@
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 import yaml
 
+from rlsum.compare import simulated
 from rlsum.compare.cells import cells_of
 from rlsum.compare.folder import Folder, FolderError, last_update
 
@@ -52,7 +52,7 @@ def test_a_comparison_may_change_until_something_is_made(tmp_path):
 
 def test_a_corpus_that_is_made_stays(tmp_path):
     folder_of(tmp_path).claim()
-    folder_of(tmp_path).prepare()
+    simulated.prepare(folder_of(tmp_path))
     with pytest.raises(FolderError, match=r"simulate\.seed: was 1, now 2"):
         folder_of(tmp_path, simulate={**comparisons.values(tmp_path)["simulate"], "seed": 2}).claim()
 
@@ -106,26 +106,3 @@ def test_the_state_of_a_cell_is_in_its_files(tmp_path):
     assert folder.state(cell).stage == "done"
     folder.failure(cell).write_text("the loss is nan\n")
     assert folder.state(cell) == replace(folder.state(cell), stage="failed", reason="the loss is nan")
-
-
-def test_the_simulated_corpus_is_made_once_and_again_where_it_is_not_whole(tmp_path):
-    folder = folder_of(tmp_path)
-    folder.claim()
-    folder.prepare()
-    before = {path.name: path.read_bytes() for path in (tmp_path / "data").iterdir()}
-    assert {"train.jsonl", "valid.jsonl", "test.jsonl", "lead-3.jsonl", "oracle.jsonl", "complete"} == set(before)
-    (tmp_path / "data" / "complete").unlink()
-    (tmp_path / "data" / "test.jsonl").unlink()
-    folder.prepare()
-    assert {path.name: path.read_bytes() for path in (tmp_path / "data").iterdir()} == before
-
-
-def test_a_full_disk_is_named_and_the_corpus_is_written_once_there_is_room(tmp_path, monkeypatch):
-    folder = Folder(comparisons.comparison(tmp_path))
-    folder.claim()
-    with monkeypatch.context() as full:
-        full.setattr("pathlib.Path.write_text", lambda *_, **__: os.write(os.open("/dev/full", os.O_WRONLY), b"x"))
-        with pytest.raises(FolderError, match=r"cannot be written \(No space left on device\)"):
-            folder.prepare()
-    folder.prepare()
-    assert (tmp_path / "data" / "complete").exists()
