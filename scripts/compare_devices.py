@@ -33,6 +33,7 @@ from rlsum.models.pretrained.steps import decode
 from rlsum.models.sampling import Drawn
 from rlsum.models.summarizer import DrawsAndScores, Model
 from rlsum.training import build, checkpoint
+from rlsum.training.start.origin import load_model
 
 ARTICLES, SAMPLES = 16, 5
 SAMPLING = Sampling(60, temperature=0.7, block_ngrams=3)
@@ -58,7 +59,7 @@ def main() -> None:
     options = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     stored = checkpoint.find(options.run)
-    model = build.load_model(stored)
+    model = load_model(stored)
     config = replace(stored.config, data=replace(stored.config.data, train_limit=ARTICLES))
     read = model.read(build.corpus(config, "train").rows, config.data.max_source, config.data.max_target)
     batch = model.collate(read[:ARTICLES])

@@ -16,8 +16,9 @@ from pydantic.dataclasses import dataclass
 from human_eval.answers import KINDS, LETTERS, PAIR
 from human_eval.criteria import MARKING_INSTRUCTIONS, MARKING_TITLE, StudyWording, read_criteria, read_marking, standard
 from human_eval.criteria import instructions as usual
-from human_eval.design import build as design
 from human_eval.design.blinding import naming_note, naming_tasks
+from human_eval.design.build import StudyDesign, pairs_of, texts_at_once
+from human_eval.design.build import build as build_study
 from human_eval.design.checks import KEPT, SHUFFLED_NEEDS, articles_to_shuffle, error_rates, most_failures
 from human_eval.design.giveaways import NORMALISED, giveaways, normalised
 from human_eval.design.outputs import AlignedOutputs, read_aligned
@@ -67,9 +68,9 @@ class Building:
     """system to compare with each other one; default: compare all pairs"""
     items: int | None = None
     """articles, sampled from those that all systems have; default: 100, or all if fewer"""
-    judges: int = design.StudyDesign.judges
+    judges: int = StudyDesign.judges
     """judges of each pair on each article"""
-    booklet: int = design.StudyDesign.booklet
+    booklet: int = StudyDesign.booklet
     """most pairs for a judge, without checks; no two of one article"""
     criteria: Path | None = None
     """YAML or JSON list of {id, question, help, answers}; default: four standard criteria"""
@@ -136,16 +137,16 @@ def build(
     survey = Survey.of((*written, ()) for texts in aligned.candidates.values() for written in texts.items())
     aligned = _clean(aligned, survey) if clean else aligned
     aligned = normalised(aligned) if normalise else aligned
-    texts = design.texts_at_once(aligned.systems, asked)
+    texts = texts_at_once(aligned.systems, asked)
     asked = standard(answers, texts).criteria if asked and how.criteria is None else asked
     wording = _wording(how, asked, texts)
     if how.language != "en" and (how.instructions is None or how.criteria is None):
         typer.echo("Warning: the standard instructions and criteria are English; give --instructions and --criteria")
-    sizes = design.StudyDesign(
+    sizes = StudyDesign(
         _items(how.items, aligned), how.baseline, how.judges, how.booklet, *_checks(how, asked, aligned), how.spare
     )
     seed = secrets.randbits(63) if how.seed is None else how.seed  # it unblinds a study, so it must be unpredictable
-    built, secret = design.build(aligned, sizes, wording, seed)
+    built, secret = build_study(aligned, sizes, wording, seed)
     save(out, built, key, secret)
     for note in survey.sentences(clean, READ):
         typer.echo(note)
@@ -161,10 +162,10 @@ def _clean(aligned: AlignedOutputs, survey: Survey) -> AlignedOutputs:
 
 
 def _items(given: int | None, aligned: AlignedOutputs) -> int:
-    if given is not None or len(aligned.articles) >= design.StudyDesign.items:
-        return design.StudyDesign.items if given is None else given
+    if given is not None or len(aligned.articles) >= StudyDesign.items:
+        return StudyDesign.items if given is None else given
     there = counted(len(aligned.articles), "article")
-    typer.echo(f"{there} in all systems, fewer than {design.StudyDesign.items}: all are judged")
+    typer.echo(f"{there} in all systems, fewer than {StudyDesign.items}: all are judged")
     return len(aligned.articles)
 
 
@@ -172,9 +173,9 @@ def _checks(how: Building, asked: Sequence[Criterion], aligned: AlignedOutputs) 
     """The numbers of checks with identical texts, shuffled words and swapped sides."""
     # Careful judges may miss an error in one of two equal texts.
     ties = bool(asked) and all(criterion.kind.can_tie(2) for criterion in asked)
-    usual = design.StudyDesign.identical if ties else 0
+    usual = StudyDesign.identical if ties else 0
     identical = _number("identical", how.identical, usual, len(aligned.articles), "outputs")
-    usual = design.StudyDesign.shuffled if ties else MIXED_ALONE
+    usual = StudyDesign.shuffled if ties else MIXED_ALONE
     suitable = articles_to_shuffle(aligned, usual)
     return identical, _number("shuffled", how.shuffled, usual, suitable, SHUFFLED_NEEDS), how.swapped
 
@@ -231,7 +232,7 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
     if key.ties:
         typer.echo(f"Not judged, counted as no difference: {counted(len(key.ties), 'pair')} of identical outputs")
     if study.most_texts == 2 and len(key.systems) > len(LETTERS) and any(c.kind.texts[1] > 2 for c in study.criteria):
-        number = len(design.pairs_of(key.systems, key.baseline))
+        number = len(pairs_of(key.systems, key.baseline))
         at_once = f"{len(key.systems)} systems, more than {len(LETTERS)}, which is the most at once"
         typer.echo(f"{at_once}: a task shows two, and an article has {counted(number, 'pair')}; see --baseline")
     if naming := naming_tasks(study, key.systems):
@@ -263,7 +264,7 @@ def _too_small(study: Study, key: StudyKey) -> Iterator[str]:
 
     judged = {(task.item, key.tasks[task.id].pair) for task in study.tasks if key.tasks[task.id].kind == "pair"}
     items = len({item for item, _ in judged})
-    tests, judges = len(study.asked) * len(design.pairs_of(key.systems, key.baseline)), len(study.booklets)
+    tests, judges = len(study.asked) * len(pairs_of(key.systems, key.baseline)), len(study.booklets)
     there = counted(items, "article")
     if (p := least_p(items, tests)) > ALPHA:
         fewest = next(n for n in range(items, 100) if least_p(n, tests) <= ALPHA)

@@ -33,7 +33,8 @@ from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph
 from rlsum.pages.table import text_table
 from rlsum.training import build, checkpoint
 from rlsum.training.checkpoint import Checkpoint
-from rlsum.training.start.origin import Origin
+from rlsum.training.scorers import check_columns, check_rewards, rewards_of
+from rlsum.training.start.origin import Origin, check_start
 
 
 def check(comparison: Comparison, cells: Sequence[Cell]) -> None:
@@ -101,18 +102,18 @@ def _check_training(cell: Cell, models: Mapping[str, Config], found: Checkpoint 
     """
     config = configs.check(dict(cell.config or {}), cell.name)
     if trainable:
-        build.check_rewards(config)
-        build.check_columns(config, build.rewards_of(config)[0])
+        check_rewards(config)
+        check_columns(config, rewards_of(config)[0])
     if not cell.after:
-        build.check_start(config, Origin())
+        check_start(config, Origin())
         return config
     start = models[cell.after[0]]
     if found is not None:
-        build.check_start(config, Origin(checkpoint=found))
+        check_start(config, Origin(checkpoint=found))
     elif config.model is not None and config.model != start.model:
         raise ConfigError(f"model: differs from that of {cell.after[0]}; leave it out")
     else:
-        build.check_start(replace(config, model=start.model and start.model.continued()), Origin())
+        check_start(replace(config, model=start.model and start.model.continued()), Origin())
     return config
 
 

@@ -122,9 +122,8 @@ def generate(
 def _summarizer(checkpoint: str, how: Generating) -> tuple[Config, Callable[[Decoding], str], Callable[[], Model]]:
     """The configuration of a run or of a pretrained model, what there is to say of it (or ""), and what loads it."""
     from rlsum.generation import plain
-    from rlsum.training import build
     from rlsum.training.checkpoint import find_or_none, step_of
-    from rlsum.training.start.origin import check_files
+    from rlsum.training.start.origin import check_files, load_model
 
     stored = find_or_none(checkpoint)
     if stored is None:
@@ -134,7 +133,7 @@ def _summarizer(checkpoint: str, how: Generating) -> tuple[Config, Callable[[Dec
     check_files(stored)
     untrained = f"{stored.folder}: these are the weights that the run began with; no later validation was better"
     line = untrained if step_of(stored.folder) == 0 else ""
-    return stored.config, lambda decoding: line, lambda: build.load_model(stored)
+    return stored.config, lambda decoding: line, lambda: load_model(stored)
 
 
 def articles(corpus: str, config: Config, how: Generating, choice: SampleChoice | None) -> datasets.Dataset:

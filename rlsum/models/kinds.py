@@ -17,7 +17,7 @@ class Kind(NamedTuple):
     """A kind of model.
 
     options  the dataclass of its ``model`` section, free of torch
-    start    the module that checks, makes and loads it: a ``Start`` of ``rlsum.training.start.origin``
+    start    the module whose ``START`` checks, makes and loads it: a ``Start`` of ``rlsum.training.start.origin``
     """
 
     options: type[ModelConfig]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -13,31 +13,32 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-import rewards
-from rewards.base import Reward
-from rewards.specs import as_spec
 from rewards.text.identification import read_as_english
-from rewards.wrappers.cleaned import all_cleaned
 from rlsum import config as configs
-from rlsum.config import Config, ConfigError, RewardSpec
+from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus, load_corpus
 from rlsum.data.counts import token_counts
 from rlsum.data.sources import check_path
 from rlsum.errors import option
 from rlsum.files import write_atomically
-from rlsum.models.options import ModelConfig
 from rlsum.models.summarizer import Model
-from rlsum.records import check_column_names
 from rlsum.training import checkpoint
-from rlsum.training.checkpoint import Checkpoint
 from rlsum.training.log.monitor import check_logs
 from rlsum.training.parallel import launch
 from rlsum.training.parallel.processes import Processes
+from rlsum.training.scorers import check_columns, check_rewards, rewards_of
 from rlsum.training.start import environment
-from rlsum.training.start.origin import Origin, check_files, keeps_start, start_of, start_scorer
+from rlsum.training.start.origin import (
+    Origin,
+    check_files,
+    check_start,
+    keeps_start,
+    section_of,
+    start_of,
+    start_scorer,
+)
 from rlsum.training.steps import training_step
 from rlsum.training.trainer import Trainer
-from rlsum.training.validation import Choice, in_log
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     """
     run, origin = Path(config.run), Origin.of(config, init, resume)
     check_rewards(config)
-    metrics, reward, choice = rewards_of(config, _section(config, origin))
+    metrics, reward, choice = rewards_of(config, section_of(config, origin))
     check_columns(config, metrics)
     config = _checked(config, origin)
     accelerator = launch.accelerator(config.training, run)
@@ -125,49 +126,10 @@ def _check_dependencies(
             log.warning("%s: %s", config.run, line)
 
 
-def load_model(checkpoint: Checkpoint, section: ModelConfig | None = None) -> Model:
-    """The model of a checkpoint. ``section`` may differ from the stored one if the weights still fit."""
-    return start_of(checkpoint.config).load(checkpoint, section)
-
-
-def check_start(config: Config, origin: Origin) -> None:
-    """Raise ConfigError if a run could not start, or seems to have forgotten --init."""
-    if origin.checkpoint is None and config.objective.rewarded and config.model is None:
-        raise ConfigError(
-            f"objective.kind={config.objective.kind} starts from a likelihood model: give {option('init', 'RUN')} (or "
-            "set model: ... to start from random weights on purpose)"
-        )
-    if config.objective.coverage_on_samples and not getattr(_section(config, origin), "coverage", False):
-        raise ConfigError(
-            "objective.coverage_on_samples=True: the model has no coverage; set model.coverage=true, or leave it out"
-        )
-    if config.objective.draws_samples:
-        _check_dropout(config)
-    start_of(config, origin).check(config, origin)
-    if origin.checkpoint is not None:
-        check_files(origin.checkpoint)
-
-
 def _with_tokenizer(config: Config, origin: Origin) -> Config:
     """The configuration with the tokenizer of its data, which may depend on the kind of the model of ``--init``."""
-    section = _section(config, origin)
+    section = section_of(config, origin)
     return replace(config, data=replace(config.data, tokenizer=replace(config, model=section).tokenizer))
-
-
-def _section(config: Config, origin: Origin) -> ModelConfig | None:
-    """The model of a run, which may be that of ``--init``."""
-    return config.model or (origin.checkpoint.config.model if origin.checkpoint else None)
-
-
-def _check_dropout(config: Config) -> None:
-    """Raise ConfigError for dropout where samples teach: they would be scored by another network than drew them."""
-    for key, section in (("model", config.model), ("model.lora", getattr(config.model, "lora", None))):
-        for name, rate in vars(section).items() if section is not None else ():
-            if "dropout" in name and rate:
-                raise ConfigError(
-                    f"{key}.{name}={rate}: the samples of objective.kind={config.objective.kind} would have other "
-                    f"log-probabilities when scored than when drawn; set {key}.{name}={'false' if rate is True else 0}"
-                )
 
 
 def _claim(run: Path, resume: bool) -> IO[bytes]:
@@ -210,80 +172,6 @@ def _describe_steps(run: Path, steps: int) -> None:
         if stored.training.steps != steps:
             longer = replace(stored, training=replace(stored.training, steps=steps))
             write_atomically(path, configs.dump(longer).encode())
-
-
-# ---- rewards ----------------------------------------------------------------------------------------------------
-
-
-def check_rewards(config: Config) -> None:
-    """Raise ConfigError for rewards that cannot be made, before anything is loaded."""
-    faults: list[str] = []
-    for spec in [*config.metrics, *([config.objective.reward] if config.objective.reward is not None else [])]:
-        faults += _spec_faults(spec, f"{spec}", config.language)
-    if config.training.choose_by is not None and config.chooses_by not in ("reward", "likelihood"):
-        names = ", ".join(["reward", "likelihood", *(as_spec(spec).name for spec in config.metrics)])
-        what = f"training.choose_by={config.chooses_by}: not one of {names}"
-        faults += _spec_faults(config.chooses_by, what, config.language)
-    if config.training.reward_workers and as_spec(config.objective.reward or "none").name == "limited":
-        faults.append("  training.reward_workers: the reward is limited(...) already; set its workers= instead")
-    if faults:
-        raise ConfigError("rewards that cannot be used:\n" + "\n".join(faults))
-
-
-def _spec_faults(spec: RewardSpec, what: str, language: str | None) -> Iterator[str]:
-    try:
-        rewards.check_spec(spec, language)
-    except rewards.RewardError as error:
-        yield f"  {what}: {error}"
-
-
-def rewards_of(config: Config, section: ModelConfig | None = None) -> tuple[dict[str, Reward], Reward | None, Choice]:
-    """The rewards of validation by name, with the training reward as ``reward``; the training reward; the choice.
-
-    ``section``: of the model that is trained. It says whether they are of clean texts.
-    """
-    by, specs = config.chooses_by, list(config.metrics)
-    fixed = by in ("reward", "likelihood")
-    parsed = [as_spec(spec) for spec in specs]
-    if not fixed and by not in [spec.name for spec in parsed] and as_spec(by) not in parsed:
-        specs.append(by)
-        parsed.append(as_spec(by))
-    metrics = {in_log(label): metric for label, metric in rewards.from_specs(specs, config.language).items()}
-    alike = [label for label, spec in zip(metrics, parsed, strict=True) if spec.name == by]
-    if fixed or by in metrics:
-        name = str(by)
-    elif as_spec(by) in parsed:
-        name = list(metrics)[parsed.index(as_spec(by))]
-    elif len(alike) == 1:
-        (name,) = alike
-    else:
-        raise ConfigError(f"training.choose_by={by}: several metrics have this name; write one of {', '.join(metrics)}")
-    choice = Choice(name, config.objective.coverage_weight)
-    if config.objective.rewarded:
-        metrics["reward"] = rewards.from_spec(_reward_spec(config), config.language)
-    if section is not None and section.clean:
-        metrics = all_cleaned(metrics)
-    return metrics, metrics["reward"] if config.objective.rewarded else None, choice
-
-
-def check_columns(config: Config, metrics: Mapping[str, Reward]) -> None:
-    """Raise ConfigError where a reward needs a column that ``data.columns`` does not name."""
-    for metric in metrics.values():
-        check_column_names(metric)
-        for column in metric.columns:
-            if column not in config.data.columns:
-                raise ConfigError(
-                    f"data.columns={list(config.data.columns)}: {metric.name} needs the column {column!r}; add it"
-                )
-
-
-def _reward_spec(config: Config) -> RewardSpec:
-    """The training reward, computed in worker processes if the configuration asks for them."""
-    spec, training = config.objective.reward, config.training
-    assert spec is not None  # Objective has checked it
-    if training.reward_workers == 0:
-        return spec
-    return {"name": "limited", "reward": spec, "seconds": training.reward_seconds, "workers": training.reward_workers}
 
 
 # ---- articles ------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from rlsum.models.execution import execution
 from rlsum.models.pointer_generator.kernels.attention import Memory
+from rlsum.models.pointer_generator.options import PointerGeneratorConfig
 
 
 @dataclass(frozen=True)
@@ -82,17 +83,18 @@ class EncoderOutput(NamedTuple):
 
 
 class BidirectionalEncoder(nn.Module):
-    """``layers`` bidirectional LSTM layers with dropout between them."""
+    """``encoder_layers`` bidirectional LSTM layers with dropout between them."""
 
-    def __init__(self, input_size: int, hidden: int, layers: int, dropout: float) -> None:
+    def __init__(self, config: PointerGeneratorConfig) -> None:
         super().__init__()
-        sizes = [input_size] + [2 * hidden] * (layers - 1)
+        hidden = config.hidden
+        sizes = [config.embedding] + [2 * hidden] * (config.encoder_layers - 1)
         self.forwards = nn.ModuleList(nn.LSTM(size, hidden, batch_first=True) for size in sizes)
         self.backwards = nn.ModuleList(nn.LSTM(size, hidden, batch_first=True) for size in sizes)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> EncoderOutput:
-        """(B, S, input_size) and lengths (B,) int64; a row of length 0 is read as one padding position."""
+        """(B, S, embedding) and lengths (B,) int64; a row of length 0 is read as one padding position."""
         lengths = lengths.clamp(min=1)
         rows = torch.arange(len(inputs), device=inputs.device)
         mirror = reversal(lengths, inputs.shape[1])

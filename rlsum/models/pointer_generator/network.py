@@ -32,7 +32,7 @@ class Network(nn.Module):
         self.config, self.vocabulary = config, vocabulary
         embedding, hidden, wide = config.embedding, config.hidden, 2 * config.hidden
         self.embed = nn.Embedding(len(vocabulary), embedding, padding_idx=PAD)
-        self.encoder = BidirectionalEncoder(embedding, hidden, config.encoder_layers, config.dropout)
+        self.encoder = BidirectionalEncoder(config)
         self.reduce_h = nn.Linear(wide, hidden)
         self.reduce_c = nn.Linear(wide, hidden)
         self.feed = nn.Linear(embedding + wide, embedding)

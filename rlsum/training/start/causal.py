@@ -53,5 +53,3 @@ class CausalStart(PretrainedStart):
 
 
 START = CausalStart()
-check, check_files, vocabulary, model = START.check, START.check_files, START.vocabulary, START.model
-load, built = START.load, START.built

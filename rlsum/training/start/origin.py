@@ -10,10 +10,11 @@ from typing import Protocol, cast
 
 import torch
 
-from rlsum.config import Config
+from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus
 from rlsum.data.subwords import Subwords
 from rlsum.data.vocabulary import Vocabulary
+from rlsum.errors import option
 from rlsum.models.kinds import KINDS, kind_of
 from rlsum.models.options import ModelConfig
 from rlsum.models.summarizer import WEIGHTS, Model, Scorer
@@ -37,7 +38,7 @@ class Origin:
 
 
 class Start(Protocol):
-    """How models of one kind start: a module of this package that a row of ``rlsum.models.kinds.KINDS`` names."""
+    """How models of one kind start: ``START`` of the module that a row of ``rlsum.models.kinds.KINDS`` names."""
 
     def check(self, config: Config, origin: Origin) -> None:
         """Raise ConfigError if a run could not start; reads no weights."""
@@ -58,13 +59,52 @@ class Start(Protocol):
 def start_of(config: Config, origin: Origin = Origin()) -> Start:
     """How the kind of model starts that the origin, or else the configuration, names."""
     section = config.model if origin.checkpoint is None else origin.checkpoint.config.model
-    return cast(Start, import_module(KINDS[kind_of(section)].start))
+    return cast(Start, import_module(KINDS[kind_of(section)].start).START)
+
+
+def section_of(config: Config, origin: Origin) -> ModelConfig | None:
+    """The model of a run, which may be that of ``--init``."""
+    return config.model or (origin.checkpoint.config.model if origin.checkpoint else None)
+
+
+def check_start(config: Config, origin: Origin) -> None:
+    """Raise ConfigError if a run could not start, or seems to have forgotten --init."""
+    if origin.checkpoint is None and config.objective.rewarded and config.model is None:
+        raise ConfigError(
+            f"objective.kind={config.objective.kind} starts from a likelihood model: give {option('init', 'RUN')} (or "
+            "set model: ... to start from random weights on purpose)"
+        )
+    if config.objective.coverage_on_samples and not getattr(section_of(config, origin), "coverage", False):
+        raise ConfigError(
+            "objective.coverage_on_samples=True: the model has no coverage; set model.coverage=true, or leave it out"
+        )
+    if config.objective.draws_samples:
+        _check_dropout(config)
+    start_of(config, origin).check(config, origin)
+    if origin.checkpoint is not None:
+        check_files(origin.checkpoint)
+
+
+def _check_dropout(config: Config) -> None:
+    """Raise ConfigError for dropout where samples teach: they would be scored by another network than drew them."""
+    for key, section in (("model", config.model), ("model.lora", getattr(config.model, "lora", None))):
+        for name, rate in vars(section).items() if section is not None else ():
+            if "dropout" in name and rate:
+                raise ConfigError(
+                    f"{key}.{name}={rate}: the samples of objective.kind={config.objective.kind} would have other "
+                    f"log-probabilities when scored than when drawn; set {key}.{name}={'false' if rate is True else 0}"
+                )
 
 
 def check_files(stored: Checkpoint, weights: Path | None = None) -> None:
     """Raise UserError for damaged files of a checkpoint; reads no weights. ``weights``: a file in place of its own."""
     checkpoint.header(weights or stored.folder / WEIGHTS)
     start_of(stored.config).check_files(stored.folder)
+
+
+def load_model(stored: Checkpoint, section: ModelConfig | None = None) -> Model:
+    """The model of a checkpoint. ``section`` may differ from the stored one if the weights still fit."""
+    return start_of(stored.config).load(stored, section)
 
 
 def keeps_start(config: Config) -> bool:

@@ -23,53 +23,60 @@ from rlsum.training.checkpoint import Checkpoint, put_weights, read_weights
 from rlsum.training.start.origin import Origin
 
 
-def check(config: Config, origin: Origin) -> None:
-    """See Start.check."""
-    embeddings, smoothing = config.vocabulary.embeddings, config.objective.label_smoothing
-    if smoothing > 0:
-        raise ConfigError(
-            f"objective.label_smoothing={smoothing}: a pointer-generator has a different vocabulary for each article, "
-            "so it cannot smooth labels; leave it out, or train a model of kind: seq2seq"
-        )
-    if origin.checkpoint is not None:
-        _fitting_sizes(origin.checkpoint, config.model)
-        if embeddings is not None:
+class PointerGeneratorStart:
+    """A ``Start`` of pointer-generators."""
+
+    def check(self, config: Config, origin: Origin) -> None:
+        """See Start.check."""
+        embeddings, smoothing = config.vocabulary.embeddings, config.objective.label_smoothing
+        if smoothing > 0:
             raise ConfigError(
-                f"vocabulary.embeddings={embeddings}: the checkpoint of --init has embeddings; set "
-                "vocabulary.embeddings=null"
+                f"objective.label_smoothing={smoothing}: a pointer-generator has a different vocabulary for each "
+                "article, so it cannot smooth labels; leave it out, or train a model of kind: seq2seq"
             )
-    elif embeddings is not None:
-        try:
-            check_embeddings(embeddings, _sizes(config).embedding)
-        except rewards.RewardError as error:
-            raise ConfigError(f"vocabulary.embeddings: {error}") from error
+        if origin.checkpoint is not None:
+            _fitting_sizes(origin.checkpoint, config.model)
+            if embeddings is not None:
+                raise ConfigError(
+                    f"vocabulary.embeddings={embeddings}: the checkpoint of --init has embeddings; set "
+                    "vocabulary.embeddings=null"
+                )
+        elif embeddings is not None:
+            try:
+                check_embeddings(embeddings, _sizes(config).embedding)
+            except rewards.RewardError as error:
+                raise ConfigError(f"vocabulary.embeddings: {error}") from error
+
+    def check_files(self, folder: Path) -> None:
+        """See Start.check_files: its words."""
+        Vocabulary.load(folder / VOCABULARY)
+
+    def model(self, config: Config, origin: Origin, train: Corpus) -> PointerGenerator:
+        """See Start.model. A new one has random weights, or word vectors as embeddings."""
+        if origin.checkpoint is None:
+            return _new(config, self.vocabulary(config, train))
+        if origin.resumed:
+            return PointerGenerator(_sizes(config), Vocabulary.load(origin.checkpoint.folder / VOCABULARY))
+        section: ModelConfig | None = config.model
+        if section is None and config.objective.rewarded:
+            # sampling and scoring must agree: a reward trains without dropout unless the model section asks for it
+            section = replace(_sizes(origin.checkpoint.config), dropout=0.0)
+        return self.load(origin.checkpoint, section)
+
+    def vocabulary(self, config: Config, train: Corpus) -> Vocabulary:
+        """See Start.vocabulary: the words of the training articles and references."""
+        return vocabulary_of(train.rows, config.vocabulary.size, config.vocabulary.min_count)
+
+    def load(self, checkpoint: Checkpoint, section: ModelConfig | None = None) -> PointerGenerator:
+        """See Start.load. ``section`` may change dropout and add coverage."""
+        folder = checkpoint.folder
+        network = PointerGenerator(_fitting_sizes(checkpoint, section), Vocabulary.load(folder / VOCABULARY))
+        weights, _ = read_weights(folder)
+        put_weights(network, weights, folder, optional={"spent_weight"})  # coverage switched on late
+        return network
 
 
-def check_files(folder: Path) -> None:
-    """See Start.check_files: its words."""
-    Vocabulary.load(folder / VOCABULARY)
-
-
-def model(config: Config, origin: Origin, train: Corpus) -> PointerGenerator:
-    """See Start.model. A new one has random weights, or word vectors as embeddings."""
-    if origin.checkpoint is None:
-        return _new(config, train)
-    if origin.resumed:
-        return PointerGenerator(_sizes(config), Vocabulary.load(origin.checkpoint.folder / VOCABULARY))
-    section: ModelConfig | None = config.model
-    if section is None and config.objective.rewarded:
-        # sampling and scoring must agree: a reward trains without dropout unless the model section asks for it
-        section = replace(_sizes(origin.checkpoint.config), dropout=0.0)
-    return load(origin.checkpoint, section)
-
-
-def vocabulary(config: Config, train: Corpus) -> Vocabulary:
-    """See Start.vocabulary: the words of the training articles and references."""
-    return vocabulary_of(train.rows, config.vocabulary.size, config.vocabulary.min_count)
-
-
-def _new(config: Config, train: Corpus) -> PointerGenerator:
-    known = vocabulary(config, train)
+def _new(config: Config, known: Vocabulary) -> PointerGenerator:
     network = PointerGenerator(_sizes(config), known)
     if config.vocabulary.embeddings is not None:
         words, width = known.words[len(SPECIALS) :], network.config.embedding
@@ -114,15 +121,6 @@ def _check_width(path: str | Path, width: int, dimension: int) -> None:
         )
 
 
-def load(checkpoint: Checkpoint, section: ModelConfig | None = None) -> PointerGenerator:
-    """See Start.load. ``section`` may change dropout and add coverage."""
-    folder = checkpoint.folder
-    network = PointerGenerator(_fitting_sizes(checkpoint, section), Vocabulary.load(folder / VOCABULARY))
-    weights, _ = read_weights(folder)
-    put_weights(network, weights, folder, optional={"spent_weight"})  # coverage switched on late
-    return network
-
-
 def _fitting_sizes(checkpoint: Checkpoint, section: ModelConfig | None) -> PointerGeneratorConfig:
     """``section``, by default the stored one. Raises ConfigError if its sizes differ from those of the weights."""
     stored = _sizes(checkpoint.config)
@@ -142,7 +140,10 @@ def _fitting_sizes(checkpoint: Checkpoint, section: ModelConfig | None) -> Point
 
 def _sizes(config: Config) -> PointerGeneratorConfig:
     sizes = config.model or PointerGeneratorConfig()
-    assert isinstance(sizes, PointerGeneratorConfig)  # start_of has chosen this module
+    assert isinstance(sizes, PointerGeneratorConfig)  # start_of has chosen this kind
     if sizes.spaces is None and without_spaces(config.tokenizer, config.language):
         return replace(sizes, spaces=False)
     return sizes
+
+
+START = PointerGeneratorStart()

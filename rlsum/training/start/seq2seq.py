@@ -66,5 +66,3 @@ class Seq2SeqStart(PretrainedStart):
 
 
 START = Seq2SeqStart()
-check, check_files, vocabulary, model = START.check, START.check_files, START.vocabulary, START.model
-load, built = START.load, START.built

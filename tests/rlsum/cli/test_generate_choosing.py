@@ -127,7 +127,7 @@ def test_a_reward_reads_the_columns_of_the_corpus(models, tmp_path):
     ],
 )
 def test_what_cannot_choose_is_refused_before_the_model_is_loaded(models, tmp_path, monkeypatch, options, message):
-    monkeypatch.setattr("rlsum.training.build.load_model", lambda *_: pytest.fail("loaded"))
+    monkeypatch.setattr("rlsum.training.start.origin.load_model", lambda *_: pytest.fail("loaded"))
     with pytest.raises((UserError, RewardError, RecordError), match=message):
         generate(models, "pointer-generator", tmp_path / "o.jsonl", *options)
 

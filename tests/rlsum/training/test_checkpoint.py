@@ -8,8 +8,9 @@ from claimed import claimed
 
 from rlsum.config import ConfigError
 from rlsum.data.vocabulary import VOCABULARY
-from rlsum.training import build, checkpoint
+from rlsum.training import checkpoint
 from rlsum.training.checkpoint import CheckpointError, Progress
+from rlsum.training.start.origin import load_model
 
 
 def saved(folder, **sizes):
@@ -27,7 +28,7 @@ def saved(folder, **sizes):
 @pytest.mark.parametrize("sizes", [{}, {"coverage": True, "encoder_layers": 2, "decoder_layers": 2}])
 def test_a_checkpoint_comes_back_as_the_same_model(tmp_path, sizes):
     model = saved(tmp_path, **sizes)
-    again = build.load_model(checkpoint.find(tmp_path)).eval()
+    again = load_model(checkpoint.find(tmp_path)).eval()
     assert again.config == model.config
     assert again.vocabulary == model.vocabulary
     batch = tiny.batch()
@@ -47,19 +48,19 @@ def test_a_run_folder_stands_for_its_best_checkpoint(tmp_path):
 
 def test_coverage_may_be_switched_on_late_but_not_off_and_dropout_changed(tmp_path):
     model, batch = saved(tmp_path), tiny.batch()
-    late = build.load_model(checkpoint.find(tmp_path), replace(model.config, coverage=True, dropout=0.3)).eval()
+    late = load_model(checkpoint.find(tmp_path), replace(model.config, coverage=True, dropout=0.3)).eval()
     torch.testing.assert_close(late(batch, batch.target).log_prob, model(batch, batch.target).log_prob)
     assert late(batch, batch.target).coverage.sum() > 0
     saved(tmp_path / "on", coverage=True)
     with pytest.raises(ConfigError, match="does not fit"):
-        build.load_model(checkpoint.find(tmp_path / "on"), model.config)
+        load_model(checkpoint.find(tmp_path / "on"), model.config)
 
 
 @pytest.mark.parametrize("change", [{"hidden": 9}, {"encoder_layers": 2}, {"embedding": 7}])
 def test_other_sizes_than_the_stored_are_refused(tmp_path, change):
     model = saved(tmp_path)
     with pytest.raises(ConfigError, match="does not fit the weights"):
-        build.load_model(checkpoint.find(tmp_path), replace(model.config, **change))
+        load_model(checkpoint.find(tmp_path), replace(model.config, **change))
 
 
 @pytest.mark.parametrize("content", [b"", b"not safetensors", None])
@@ -68,7 +69,7 @@ def test_a_broken_weights_file_is_a_clear_error(tmp_path, content):
     path = tmp_path / checkpoint.WEIGHTS
     path.write_bytes(path.read_bytes()[:-100] if content is None else content)
     with pytest.raises(CheckpointError, match=r"model\.safetensors: not written by this version"):
-        build.load_model(checkpoint.find(tmp_path))
+        load_model(checkpoint.find(tmp_path))
 
 
 def test_weights_that_lack_a_parameter_are_refused(tmp_path):
@@ -79,7 +80,7 @@ def test_weights_that_lack_a_parameter_are_refused(tmp_path):
     del weights["gate.weight"]
     (tmp_path / checkpoint.WEIGHTS).write_bytes(save(weights, {"about": "{}"}))
     with pytest.raises(CheckpointError, match=r"gate\.weight"):
-        build.load_model(checkpoint.find(tmp_path))
+        load_model(checkpoint.find(tmp_path))
 
 
 def test_a_word_list_of_another_length_than_the_weights_is_refused(tmp_path):
@@ -87,7 +88,7 @@ def test_a_word_list_of_another_length_than_the_weights_is_refused(tmp_path):
     with (tmp_path / VOCABULARY).open("a") as file:
         file.write("extra\t1\n")
     with pytest.raises(CheckpointError, match=r"weights do not fit config\.yaml and its words"):
-        build.load_model(checkpoint.find(tmp_path))
+        load_model(checkpoint.find(tmp_path))
 
 
 def test_a_crash_while_the_word_list_is_written_leaves_the_old_one(tmp_path, monkeypatch):

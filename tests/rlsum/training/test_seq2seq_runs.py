@@ -14,6 +14,7 @@ from tiny import calm
 from rlsum import config as configs
 from rlsum.records import read_outputs
 from rlsum.training import build, checkpoint
+from rlsum.training.start.origin import load_model
 
 pytestmark = pytest.mark.usefixtures("own_module_cache")
 ARCHITECTURES = ["bart", "t5", "pegasus", "mt5", *LANGUAGE_MODELS]
@@ -114,7 +115,7 @@ def test_every_objective_trains_and_plain_transformers_goes_on(place, starts, tm
     start = load_file(starts[name] / "best" / "model.safetensors")
     assert any(not torch.equal(state[f"model.network.{key}"], tensor) for key, tensor in start.items())
     # the weights of the last update, wherever the best is from
-    plain = build.load_model(checkpoint.find(run / "best"))
+    plain = load_model(checkpoint.find(run / "best"))
     checkpoint.put_weights(plain, {k[6:]: v for k, v in state.items() if k.startswith("model.")}, run,
                            optional=checkpoint._aliases(plain))  # fmt: skip
     checkpoint.save_weights(run / "best", plain, {})
@@ -339,12 +340,12 @@ def test_updates_are_switched_off_to_score_as_the_start_and_on_again(place):
     pytest.importorskip("peft")
     from rlsum.models.pretrained.lora import switched_off
     from rlsum.models.pretrained.options import Seq2SeqConfig
-    from rlsum.training.start.seq2seq import built
+    from rlsum.training.start.seq2seq import START
 
     values = settings(place, "bart", "none", model={"lora": {"rank": 2}})
     config = configs.check(values, "test")
     assert isinstance(config.model, Seq2SeqConfig)
-    model = built(config, config.model, str(place / "bart"))
+    model = START.built(config, config.model, str(place / "bart"))
     batch = model.collate(model.read(tiny.rows(tiny.NEWS), 64, 20)[:2])
     start = model(batch, batch.target).log_prob
     trained_names = [name for name, p in model.named_parameters() if p.requires_grad]

@@ -15,7 +15,7 @@ from rlsum.training import build, checkpoint
 from rlsum.training.earned import Earned
 from rlsum.training.log.monitor import METRICS
 from rlsum.training.rollout import Rollout
-from rlsum.training.start.origin import Origin
+from rlsum.training.start.origin import Origin, check_start
 from rlsum.training.steps import controlled, training_step
 from rlsum.training.trainer import field_of
 
@@ -167,8 +167,8 @@ def test_only_a_model_with_coverage_has_a_weight_for_it(tmp_path, coverage, weig
 def test_coverage_on_samples_needs_a_model_with_coverage(tmp_path):
     config = tiny.config(tmp_path / "r", "mixed", objective={"coverage_on_samples": True})
     with pytest.raises(ConfigError, match=r"coverage_on_samples=True: the model has no coverage"):
-        build.check_start(config, Origin())
-    build.check_start(replace(config, model=replace(config.model, coverage=True)), Origin())
+        check_start(config, Origin())
+    check_start(replace(config, model=replace(config.model, coverage=True)), Origin())
 
 
 # ---- the shuffled control -----------------------------------------------------------------------------------------

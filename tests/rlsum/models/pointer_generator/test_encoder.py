@@ -4,6 +4,11 @@ from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from rlsum.models.pointer_generator.encoder import BidirectionalEncoder, reversal
+from rlsum.models.pointer_generator.options import PointerGeneratorConfig
+
+
+def encoder_of(layers, dropout=0.0):
+    return BidirectionalEncoder(PointerGeneratorConfig(embedding=5, hidden=4, encoder_layers=layers, dropout=dropout))
 
 
 def library_lstm(encoder, input_size, hidden, layers):
@@ -20,7 +25,7 @@ def library_lstm(encoder, input_size, hidden, layers):
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_states_are_those_of_the_packed_library_lstm(layers):
     torch.manual_seed(layers)
-    encoder = BidirectionalEncoder(5, 4, layers, dropout=0.0)
+    encoder = encoder_of(layers)
     inputs, lengths = torch.randn(4, 7, 5), torch.tensor([7, 1, 4, 6])
     packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
     output, (h, _) = library_lstm(encoder, 5, 4, layers)(packed)
@@ -34,7 +39,7 @@ def test_states_are_those_of_the_packed_library_lstm(layers):
 @pytest.mark.parametrize("layers", [1, 2])
 def test_what_stands_in_the_padding_reaches_no_state_and_gets_no_gradient(layers):
     torch.manual_seed(0)
-    encoder = BidirectionalEncoder(5, 4, layers, dropout=0.0)
+    encoder = encoder_of(layers)
     inputs, lengths = torch.randn(3, 6, 5), torch.tensor([3, 6, 1])
     other = inputs.clone()
     other[0, 3:], other[2, 1:] = 100.0, -100.0
@@ -51,7 +56,7 @@ def test_what_stands_in_the_padding_reaches_no_state_and_gets_no_gradient(layers
 
 def test_a_row_without_tokens_is_one_padding_position():
     torch.manual_seed(0)
-    encoder = BidirectionalEncoder(5, 4, 2, dropout=0.0)
+    encoder = encoder_of(2)
     inputs = torch.randn(2, 3, 5)
     _, empty = encoder(inputs, torch.tensor([0, 3]))
     _, single = encoder(inputs, torch.tensor([1, 3]))
@@ -66,7 +71,7 @@ def test_reversal_turns_each_row_within_its_length():
 
 def test_dropout_acts_between_layers_in_training_only():
     torch.manual_seed(0)
-    encoder, single = BidirectionalEncoder(5, 4, 2, dropout=0.5), BidirectionalEncoder(5, 4, 1, dropout=0.5)
+    encoder, single = encoder_of(2, 0.5), encoder_of(1, 0.5)
     inputs, lengths = torch.randn(2, 6, 5), torch.tensor([6, 4])
     assert not torch.equal(encoder(inputs, lengths).states, encoder(inputs, lengths).states)
     assert torch.equal(single(inputs, lengths).states, single(inputs, lengths).states)

@@ -152,7 +152,7 @@ def test_a_token_that_the_network_has_no_place_for_is_named_where_a_text_has_it(
     tokenizer.add_tokens(["Quercus"])
     tokenizer.save_pretrained(copied)
     config = plain.configuration(str(copied), Generating())[0]
-    model = seq2seq.built(config, config.model, str(copied))
+    model = seq2seq.START.built(config, config.model, str(copied))
     model.read(tiny.rows(tiny.NEWS), 64, 20)
     for pair in (("the Quercus", "the mill"), ("the mill", "the Quercus")):
         with pytest.raises(UserError, match=rf"a token 'Quercus', id {known}, but the network has {known} tokens"):
