@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import gzip
 import hashlib
 import json
@@ -66,40 +65,6 @@ class Idf:
     def weights(self, ids: Sequence[int]) -> list[float]:
         """The weight of each token, ``>= 0``: 0 for a token of every text, the largest for one of no text."""
         return [math.log((self.documents + 1) / (self.counts.get(number, 0) + 1)) for number in ids]
-
-
-class IdfOption:
-    """The option ``idf=``: None, a file of texts, or ``references`` of each call."""
-
-    def __init__(self, option: str | None) -> None:
-        self.option = option
-        self.counted: Idf | None = None
-        if option is not None and option != PER_CALL:
-            check_file("idf", option, "texts, one a line (.gz too), or references")
-
-    @property
-    def per_call(self) -> bool:
-        """Whether frequencies are counted anew at each call."""
-        return self.option == PER_CALL
-
-    def of_call(self, texts: Sequence[str], encoder: Encoder) -> IdfOption:
-        """A copy that has counted ``texts``."""
-        copied = copy.copy(self)
-        copied.counted = Idf.of(texts, encoder)
-        return copied
-
-    def get(self, encoder: Encoder) -> Idf | None:
-        """The frequencies, counted at first use; None without the option."""
-        if self.counted is None and self.option is not None:
-            self.counted = Idf.of(read_texts(self.option), encoder)
-        return self.counted
-
-    def field(self, encoder: Encoder) -> str:
-        """For signatures: ``none``, ``references``, or the hash of the texts."""
-        if self.per_call:
-            return PER_CALL
-        counted = self.get(encoder)
-        return counted.texts if counted else "none"
 
 
 def shares(weights: Sequence[float]) -> list[float]:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.embedding.corpus_statistics import check_file, digest
+from rewards.embedding.corpus_statistics import PER_CALL, check_file, digest
 from rewards.embedding.reward import EmbeddingReward
 from rewards.embedding.space import CHUNK
 from rewards.errors import RewardError
@@ -119,7 +119,7 @@ def measure_baseline(
         raise RewardError(f"{name} has no baseline: sbert, cka, moverscore, bertscore, trwmd and twmd can be rescaled")
     if reward.rescaling is not None:
         raise RewardError(f"{reward.name}: a baseline is the mean of scores that are not rescaled; leave out rescale")
-    if reward.space.idf.per_call:
+    if reward.space.idf == PER_CALL:
         raise RewardError(f"{reward.name}: idf=references changes from call to call; give idf=FILE for a baseline")
     if pairs < 1:
         raise RewardError(f"pairs={pairs} must be at least 1")

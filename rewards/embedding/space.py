@@ -44,10 +44,13 @@ class Space:
         corpus: str | None = None,
         idf: str | None = None,
     ) -> None:
-        self.source, self.idf = source, statistics.IdfOption(idf)
+        self.source, self.idf = source, idf
+        self.counted: statistics.Idf | None = None
         self.group = OFFICIAL_BATCH if centering == "batch" else CHUNK
         self.centering, self.special, self.corpus = centering, special, corpus
         self.fitted: statistics.CorpusMean | None = None
+        if idf not in (None, statistics.PER_CALL):
+            statistics.check_file("idf", str(idf), "texts, one a line (.gz too), or references")
         if corpus is not None and centering != "corpus":
             raise RewardError(f"corpus={corpus!r}: needs centering=corpus, not centering={centering}; leave it out")
         if corpus is not None:
@@ -65,10 +68,10 @@ class Space:
 
     def for_call(self, references: Sequence[str]) -> Self:
         """The space for one call: itself, or with ``idf=references`` a copy that has counted them."""
-        if not self.idf.per_call:
+        if self.idf != statistics.PER_CALL:
             return self
         counted = copy.copy(self)
-        counted.idf = self.idf.of_call(references, self.source.load())
+        counted.counted = statistics.Idf.of(references, self.source.load())
         return counted
 
     def sides(
@@ -83,8 +86,8 @@ class Space:
         centering = f"corpus-{self._mean().texts}" if self.centering == "corpus" else self.centering
         fields: dict[str, object] = {"encoder": encoder.name, "layer": encoder.layers, "special_tokens": self.special}
         fields |= {**encoder.reading, "centering": centering}
-        if self.idf.option is not None:
-            fields["idf"] = self.idf.field(encoder)
+        if self.idf is not None:
+            fields["idf"] = self.idf if self.idf == statistics.PER_CALL else self._idf(self.idf).texts
         return {**fields, "library": library("transformers")}
 
     def fit(self, texts: Sequence[str]) -> None:
@@ -132,12 +135,17 @@ class Space:
     def _weights(self, encoded: EncodedTexts) -> list[float]:
         """The share of each kept token, even or by IDF; special tokens that are only ``matched`` have none."""
         kept = encoded.kept(self.special)
-        idf = self.idf.get(self.source.load())
-        weights = idf.weights(encoded.ids[kept]) if idf else [1.0] * len(encoded.ids[kept])
+        ids = encoded.ids[kept]
+        weights = [1.0] * len(ids) if self.idf is None else self._idf(self.idf).weights(ids)
         if self.special != "matched":
             return statistics.shares(weights)
         words = statistics.shares(weights[encoded.before : len(weights) - encoded.after])
         return [0.0] * encoded.before + words + [0.0] * encoded.after
+
+    def _idf(self, file: str) -> statistics.Idf:
+        if self.counted is None:
+            self.counted = statistics.Idf.of(statistics.read_texts(file), self.source.load())
+        return self.counted
 
     def _mean(self) -> statistics.CorpusMean:
         if self.fitted is None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource
-from rewards.mover.items import WITHOUT_WORDS, Document, Items, Mover, unit_length
+from rewards.mover.items import Document, Items, Mover, unit_length
 from rewards.scoring import library, signature
 
 
@@ -45,6 +45,7 @@ class ContextualMover(Mover):
     """A mover on an encoder."""
 
     source: EncoderSource
+    known = "this encoder reads"
 
     @property
     def signature(self) -> str:
@@ -57,6 +58,10 @@ class ContextualMover(Mover):
         """The text as it is scored, for ``explain``."""
         (words,) = self._words([text])
         return self._document(words, self._encoded(words))
+
+    def reads(self, text: str) -> bool:
+        """Whether the encoder reads a word; nothing is encoded."""
+        return any(self._words([text]))
 
     def items(self, texts: Sequence[str]) -> dict[str, Items]:
         """Of texts with a word to weigh; they are encoded together."""
@@ -107,10 +112,3 @@ class ContextualMover(Mover):
                 ]
             words_of.append(words)
         return words_of
-
-    def _unscorable(self, text: str) -> str | None:
-        (words,) = self._words([text])
-        if words:
-            return None
-        located = self.preprocessing.located_words(text)[1]
-        return "holds no word that this encoder reads" if located else WITHOUT_WORDS

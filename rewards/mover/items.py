@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,10 @@ from rewards.scoring import Inputs, ReferenceReward, library, references_of, sco
 from rewards.text.languages import Code, Language, language_of
 from rewards.text.sentences import (
     Sentence,
-    Sentences,
     Split,
     StopWords,
     check_split,
     check_stop_words,
-    content_words,
     located_words,
 )
 from rewards.transport import exact_cost, exact_plan
@@ -124,10 +122,6 @@ class Preprocessing:
         """The language of the texts."""
         return language_of(self.code)
 
-    def content_words(self, text: str) -> Sentences:
-        """The words to weigh, by sentence."""
-        return content_words(text, self.stopwords, self.split, self.language)
-
     def located_words(self, text: str) -> tuple[str, tuple[Sentence, ...]]:
         """The stripped text, and its sentences with the positions of their words to weigh."""
         return located_words(text, self.stopwords, self.split, self.language)
@@ -156,6 +150,7 @@ class Mover(ReferenceReward):
     normalize: VectorScaling
     preprocessing: Preprocessing
     distance = EUCLIDEAN
+    known: ClassVar[str]  # of a word, to follow "holds no word that "
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]: the best of a candidate's references.
@@ -172,6 +167,10 @@ class Mover(ReferenceReward):
     def heading(self) -> str:
         """`sms vectors.txt.gz unit`, `sms minilm`."""
         return f"{self.name} {self.shown}{' unit' if self.normalize == 'unit' else ''}"
+
+    @abstractmethod
+    def reads(self, text: str) -> bool:
+        """Whether a text that is not empty can be scored."""
 
     @abstractmethod
     def items(self, texts: Sequence[str]) -> dict[str, Items]:
@@ -193,6 +192,11 @@ class Mover(ReferenceReward):
         """The distances ``(m, n)`` of the items of two documents, and the weight that moves between them."""
         distances = self.distance.between(first.points, second.points)
         return distances, exact_plan(first.weights, second.weights, distances)
+
+    def _unscorable(self, text: str) -> str | None:
+        if self.reads(text):
+            return None
+        return f"holds no word that {self.known}" if self.preprocessing.located_words(text)[1] else WITHOUT_WORDS
 
     def _chunk(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> Floats:
         """Scores of candidates whose texts are read together, each once."""

@@ -6,7 +6,7 @@ Two texts are compared by the cost of moving the words, the sentences or both of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import ClassVar
 
@@ -21,7 +21,7 @@ from rewards.text.languages import LanguageOption
 from rewards.text.sentences import Split, StopWords
 
 STATIC_ONLY = ("oov",)
-CONTEXTUAL_ONLY = ("layer", "long_texts", "dtype", "device")
+CONTEXTUAL_ONLY = tuple(option.name for option in fields(EncoderOptions) if option.name != "encoder")
 
 
 @dataclass(kw_only=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.encoding.vectors import StaticVectors, VectorSource, load_once
-from rewards.mover.items import WITHOUT_WORDS, Document, Items, Mover, Rows, VectorScaling, unit_length
+from rewards.mover.items import Document, Items, Mover, Rows, VectorScaling, unit_length
 from rewards.scoring import signature
 from rewards.text.languages import ENGLISH, Language
 from rewards.text.sentences import Reader, StopWords
@@ -56,6 +56,7 @@ class StaticMover(Mover):
 
     vectors: str
     oov: UnknownWords
+    known = "has a vector"
 
     def __post_init__(self) -> None:
         self.source = VectorSource.of(self.vectors)
@@ -67,9 +68,14 @@ class StaticMover(Mover):
         return signature(self.name, **(own | self.fields()))
 
     def items(self, texts: Sequence[str]) -> dict[str, Items]:
-        """Of texts with a word that has a vector: two of unknown words alone would both be the zero vector."""
-        table, rows_of = self._space().table, {text: self._rows(text) for text in texts}
-        return {text: self.items_of(rows, table) for text, rows in rows_of.items() if self._known(rows)}
+        """Each by itself."""
+        table = self._space().table
+        return {text: self.items_of(self._rows(text), table) for text in texts if self.reads(text)}
+
+    def reads(self, text: str) -> bool:
+        """Whether a word has a vector: two texts of unknown words alone would both be the zero vector and score 1."""
+        unknown = self._space().unknown
+        return any(row != unknown for row in chain(*self._rows(text)))
 
     def document(self, text: str) -> Document:
         """The text as it is scored, for ``explain``."""
@@ -86,19 +92,9 @@ class StaticMover(Mover):
         numbered = [tuple(numbers[row] for row in listed) for listed in rows]
         return Document(numbered, space.table[list(numbers)], words, sentences, numbers.get(len(space.table) - 1))
 
-    def _space(self) -> WordSpace:
-        return _space(self.source, self.normalize, self.oov)
-
     def _rows(self, text: str) -> Rows:
         read = self.preprocessing
         return _reader(self._space(), read.stopwords, read.language).read(text, read.split)
 
-    def _known(self, rows: Rows) -> bool:
-        """Whether a row is that of a word with a vector."""
-        unknown = self._space().unknown
-        return any(row != unknown for row in chain.from_iterable(rows))
-
-    def _unscorable(self, text: str) -> str | None:
-        if self._known(self._rows(text)):
-            return None
-        return "holds no word that has a vector" if self.preprocessing.content_words(text) else WITHOUT_WORDS
+    def _space(self) -> WordSpace:
+        return _space(self.source, self.normalize, self.oov)
