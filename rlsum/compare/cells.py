@@ -56,9 +56,9 @@ class Cell:
 
 def cells_of(comparison: Comparison) -> list[Cell]:
     """Every cell, starts first, then seed by seed; a cell stands after all that it needs."""
-    given = [Cell(name, None, "outputs") for name in given_outputs(comparison)]
+    outputs = [Cell(name, None, "outputs") for name in given_outputs(comparison)]
     rest = [cell for seed in comparison.seeds for cell in _of_seed(comparison, seed)]
-    return [*starts(comparison), *rest, *given]
+    return [*starts(comparison), *rest, *outputs]
 
 
 def given_outputs(comparison: Comparison) -> dict[str, Path]:
@@ -142,7 +142,7 @@ def _shared(comparison: Comparison) -> dict[str, Any]:
 
 def _data(comparison: Comparison) -> dict[str, Any]:
     folder = Path(comparison.folder) / "data"
-    written = {part: str(folder / f"{part}.jsonl") for part in ("train", "valid")} if comparison.simulate else {}
+    written = {split: str(folder / f"{split}.jsonl") for split in ("train", "valid")} if comparison.simulate else {}
     return written | comparison.data
 
 
@@ -150,13 +150,13 @@ def _cell_config(comparison: Comparison, name: str, seed: int, reward: str, over
     """``cell`` with the seed and the reward, then ``over``. Validation measures all rewards of the comparison."""
     trained = comparison.rewards[reward]
     scale = {} if trained.scale is None else {"reward_scale": trained.scale}
-    own = _shared(comparison) | {
+    settings = _shared(comparison) | {
         "run": _run(comparison, name),
         "training": {"seed": seed},
         "objective": {"reward": trained.reward, **scale},
-        "metrics": [each.reward for each in comparison.rewards.values()],
+        "metrics": [entry.reward for entry in comparison.rewards.values()],
     }
-    return merge(merge(comparison.cell, own), dict(over))
+    return merge(merge(comparison.cell, settings), dict(over))
 
 
 # ---- commands -------------------------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def typed(comparison: Comparison, command: Sequence[str]) -> list[str]:
 def train_command(comparison: Comparison, cell: Cell, cells: Iterable[Cell]) -> list[str]:
     """``rlsum train`` of a cell that is trained, without ``rlsum`` itself."""
     config = Path(comparison.folder) / "configs" / f"{cell.name}.yaml"
-    start = next((str(other.model) for other in cells if cell.after and other.name == cell.after[0]), None)
+    start = next((str(before.model) for before in cells if cell.after and before.name == cell.after[0]), None)
     return ["train", str(config), *(["--init", start] if start is not None else [])]
 
 

@@ -248,11 +248,11 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Comparison:
             if not isinstance(base, str):
                 raise ConfigError(f"{path}: {key}.base: must be the path of a YAML file, not {base!r}")
             beside = locate(path).resolve().parent / base
-            given = read(beside if beside.exists() else Path(base))
+            inherited = read(beside if beside.exists() else Path(base))
             for name in SET:
-                if holder := _holder(given, name):
+                if holder := _holder(inherited, name):
                     del holder[name.rpartition(".")[2]]
-            values[key] = merge(given, section)
+            values[key] = merge(inherited, section)
     return check(_filled(values, str(values.get("folder"))), str(path))
 
 
@@ -282,7 +282,7 @@ def as_mapping(comparison: Comparison) -> dict[str, Any]:
 
 def options(section: Decode | Choosing) -> list[str]:
     """The options of ``rlsum generate`` that a section sets."""
-    values = ((each.name, getattr(section, each.name)) for each in fields(section))
+    values = ((option.name, getattr(section, option.name)) for option in fields(section))
     written = ((name, str(value).lower() if isinstance(value, bool) else str(value)) for name, value in values)
     return [word for name, value in written if value != "None" for word in (f"--{name.replace('_', '-')}", value)]
 
@@ -304,8 +304,8 @@ def _overridden(values: Mapping[str, Any]) -> Iterator[str]:
         setters |= dict.fromkeys(("train", "valid"), "simulate sets it for all runs")
     for key in ("start", "cell"):
         section = values.get(key)
-        own = section.get("data") if isinstance(section, Mapping) else None
-        for name in own if isinstance(own, Mapping) else ():
+        keys = section.get("data") if isinstance(section, Mapping) else None
+        for name in keys if isinstance(keys, Mapping) else ():
             if name in setters:
                 yield f"{key}.data.{name}: {setters[name]}; leave it out here"
 

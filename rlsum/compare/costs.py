@@ -85,7 +85,7 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
         f"decoding.{name}": how for name, how in folder.comparison.decoding.items()
     }
     sections |= {f"choosing.{name}": how for name, how in folder.comparison.choosing.items()}
-    known = {name for each in timed.values() for name in each.decoding}
+    known = {name for timing in timed.values() for name in timing.decoding}
     opened = 0.0
     with workers.pool(1, threads=1) as worker:  # as cells are trained
         for cell in cells:
@@ -96,8 +96,8 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
             start = starts[cell.after[0]] if cell.after else None
             left = {name: how for name, how in sections.items() if name not in known}
             warning = configs.check(dict(cell.config), cell.name).training.warning
-            said = f"  {cell.title}: timed now" + (f"; {warning}" if warning else "")
-            console.print(said, style="dim", markup=False)
+            line = f"  {cell.title}: timed now" + (f"; {warning}" if warning else "")
+            console.print(line, style="dim", markup=False)
             opened = opened or _seconds_of(worker.submit(_imported).result)
             try:
                 measured = worker.submit(time_training, dict(cell.config), start, folder.comparison, left).result()
@@ -105,15 +105,15 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
                 continue
             timed[cell.system] = replace(measured, starting=opened + measured.starting)
             known |= set(left)
-            write_atomically(path, json.dumps({name: asdict(each) for name, each in timed.items()}).encode())
-            slowest = max(timed.values(), key=lambda each: each.update)  # of the kinds that wait for their turn, too
+            write_atomically(path, json.dumps({name: asdict(timing) for name, timing in timed.items()}).encode())
+            slowest = max(timed.values(), key=lambda timing: timing.update)  # also of the kinds that are not yet timed
             counted = [(timed.get(name, slowest), count) for name, count in updates.items()]
-            all_of_them = duration(sum(each.update * count for each, count in counted))
-            used = duration(sum(each.update * each.cpu * count for each, count in counted))
-            said = f"  {cell.title}: {measured.update:.2g} s an update; all updates so: {all_of_them}, {used} of it CPU"
-            console.print(said, style="dim", markup=False)
-    found = {cell.name: _cost(folder.comparison, cell, timed, count) for cell in cells}
-    return {name: cost for name, cost in found.items() if cost is not None}
+            all_of_them = duration(sum(timing.update * count for timing, count in counted))
+            used = duration(sum(timing.update * timing.cpu * count for timing, count in counted))
+            line = f"  {cell.title}: {measured.update:.2g} s an update; all updates so: {all_of_them}, {used} of it CPU"
+            console.print(line, style="dim", markup=False)
+    expected = ((cell.name, _cost(folder.comparison, cell, timed, count)) for cell in cells)
+    return {name: cost for name, cost in expected if cost is not None}
 
 
 def timed_in(folder: Folder) -> dict[str, Timed]:
@@ -178,7 +178,7 @@ def _seconds_of(work: Callable[[], object]) -> float:
 
 def _cost(comparison: Comparison, cell: Cell, timed: Mapping[str, Timed], count: int) -> Cost | None:
     """What a cell costs; None where it was not timed."""
-    of_article = {name: seconds for each in timed.values() for name, seconds in each.decoding.items()}
+    of_article = {name: seconds for timing in timed.values() for name, seconds in timing.decoding.items()}
     if not of_article or (cell.config is not None and cell.system not in timed):
         return None
     ways = (
@@ -186,19 +186,19 @@ def _cost(comparison: Comparison, cell: Cell, timed: Mapping[str, Timed], count:
         if cell.kind == "choosing"
         else [f"decoding.{n}" for n in methods_of(comparison, cell)]
     )
-    scoring = len(ways) * count * max(each.scoring for each in timed.values())
+    scoring = len(ways) * count * max(timing.scoring for timing in timed.values())
     if cell.model is None:
         return Cost(0.0, 0.0, 0.0, scoring, 0.0, scoring)
     decoding = count * sum(of_article.get(way, 0.0) for way in ways)
-    starting = len(ways) * min(each.starting for each in timed.values())  # of `rlsum generate`
+    starting = len(ways) * min(timing.starting for timing in timed.values())  # of `rlsum generate`
     if cell.config is None:
         return Cost(0.0, 0.0, decoding, scoring, starting, decoding + scoring + starting)
     training = configs.check(dict(cell.config), cell.name).training
     validations = 1 + training.steps // training.validate_every
-    each = timed[cell.system]
-    starting += max(each.starting for each in timed.values())  # the first one timed also loads tokenizers and the like
-    trained = training.steps * each.update + validations * each.validation
-    return Cost(each.update, each.validation, decoding, scoring, starting, trained + decoding + scoring + starting)
+    timing = timed[cell.system]
+    starting += max(timing.starting for timing in timed.values())  # the first that was timed also loads tokenizers
+    trained = training.steps * timing.update + validations * timing.validation
+    return Cost(timing.update, timing.validation, decoding, scoring, starting, trained + decoding + scoring + starting)
 
 
 def trained_start(folder: Folder, start: Cell) -> Checkpoint | None:
@@ -228,12 +228,12 @@ def time_training(
     with tempfile.TemporaryDirectory() as folder, ExitStack() as after:
         after.callback(log.setLevel, log.level)
         log.setLevel(logging.ERROR)  # skipped rows have been reported by the check
-        own: dict[str, Any] = {"run": folder, "training": {"tracker": None}}
+        changes: dict[str, Any] = {"run": folder, "training": {"tracker": None}}
         if start is not None and init is None:  # not trained yet: weights of its size do
-            own |= {key: (start.config or {})[key] for key in ("model", "vocabulary") if key in (start.config or {})}
-        values = merge(values, own)
+            changes |= {key: value for key, value in (start.config or {}).items() if key in ("model", "vocabulary")}
+        values = merge(values, changes)
         config = configs.check(values, "timed")
-        if "model" in own:
+        if "model" in changes:
             config = replace(config, model=config.model and config.model.continued())
         read = build.corpus(config, "valid").rows
         known, longest, batches = len(read), None, 1

@@ -103,8 +103,8 @@ class Folder:
                 if not any(any((self.path / name).iterdir()) for name in ("runs", "outputs")):
                     known = {key: known[key] for key in known if key == "simulate" and (self.path / "data").exists()}
                 now = configs.as_mapping(self.comparison)
-                if found := differences(known, now):
-                    lines = "\n".join(f"  {line}" for line in found)
+                if changed := differences(known, now):
+                    lines = "\n".join(f"  {line}" for line in changed)
                     fix = f"choose another folder, undo these changes, or give {record} as the configuration"
                     raise FolderError(f"folder={self.path}: made by another configuration\n{lines}\n{fix}")
                 for key in marked(MAY_GROW):

@@ -39,23 +39,23 @@ from rlsum.training.start.origin import Origin, check_start
 
 def check(comparison: Comparison, cells: Sequence[Cell]) -> None:
     """Raise ConfigError with everything that would stop a cell, or leave the report without a row."""
-    found: dict[str, list[str]] = {}
+    places: dict[str, list[str]] = {}
     for where, fault in _faults(comparison, cells):
-        found.setdefault(fault, []).append(where)
-    if found:
-        lines = [f"  {', '.join(dict.fromkeys(names))}: {fault}" for fault, names in found.items()]
-        raise ConfigError(f"{len(found)} fault(s); nothing has been trained\n" + "\n".join(lines))
+        places.setdefault(fault, []).append(where)
+    if places:
+        lines = [f"  {', '.join(dict.fromkeys(names))}: {fault}" for fault, names in places.items()]
+        raise ConfigError(f"{len(places)} fault(s); nothing has been trained\n" + "\n".join(lines))
 
 
 def _unloadable(comparison: Comparison) -> dict[str, rewards.RewardError]:
     """Test metric -> why it cannot be loaded; `Unavailable` if that is for this machine alone."""
-    found = {}
+    errors = {}
     for name, spec in comparison.scored.items():
         try:
             _ = rewards.from_spec(spec).signature  # reads vectors and encoders
         except rewards.RewardError as error:
-            found[name] = error
-    return found
+            errors[name] = error
+    return errors
 
 
 def _faults(comparison: Comparison, cells: Sequence[Cell]) -> Iterator[tuple[str, str]]:
@@ -81,10 +81,10 @@ def _faults(comparison: Comparison, cells: Sequence[Cell]) -> Iterator[tuple[str
     for cell in cells:
         try:
             if cell.config is not None:
-                start = next((other for other in cells if other.name in models and other.name in cell.after[:1]), None)
-                found = trained_start(Folder(comparison), start) if start is not None else None
+                start = next((first for first in cells if first.name in models and first.name in cell.after[:1]), None)
+                weights = trained_start(Folder(comparison), start) if start is not None else None
                 trainable = unloadable.keys().isdisjoint(comparison.rewards)
-                models[cell.name] = _check_training(cell, models, found, trainable)
+                models[cell.name] = _check_training(cell, models, weights, trainable)
             elif cell.kind == "start":
                 models[cell.name] = checkpoint.find(str(cell.model)).config
         except (UserError, rewards.RewardError, KeyError) as error:
@@ -94,11 +94,11 @@ def _faults(comparison: Comparison, cells: Sequence[Cell]) -> Iterator[tuple[str
     yield from _faults_of_articles(comparison, list(models.values()))
 
 
-def _check_training(cell: Cell, models: Mapping[str, Config], found: Checkpoint | None, trainable: bool) -> Config:
+def _check_training(cell: Cell, models: Mapping[str, Config], weights: Checkpoint | None, trainable: bool) -> Config:
     """The cell's configuration. Raises what ``rlsum train`` would raise before it trains.
 
-    ``found``: its start, if that is trained. Not ``trainable``: a reward of the comparison has a fault of its own, and
-    no cell's rewards can be made.
+    ``weights``: the checkpoint of its start, once that is trained. Not ``trainable``: a reward of the comparison has a
+    fault of its own, and no cell's rewards can be made.
     """
     config = configs.check(dict(cell.config or {}), cell.name)
     if trainable:
@@ -108,8 +108,8 @@ def _check_training(cell: Cell, models: Mapping[str, Config], found: Checkpoint 
         check_start(config, Origin())
         return config
     start = models[cell.after[0]]
-    if found is not None:
-        check_start(config, Origin(checkpoint=found))
+    if weights is not None:
+        check_start(config, Origin(checkpoint=weights))
     elif config.model is not None and config.model != start.model:
         raise ConfigError(f"model: differs from that of {cell.after[0]}; leave it out")
     else:
@@ -136,11 +136,11 @@ def _faults_of_decoding(comparison: Comparison, known: Sequence[Config]) -> Iter
 def _faults_of_articles(comparison: Comparison, known: Sequence[Config]) -> Iterator[tuple[str, str]]:
     """Articles that cannot be read, and outputs of other articles."""
     for config in {json.dumps(asdict(config.data)): config for config in known}.values():  # of each corpus, one
-        for part in ("train", "valid"):
+        for split in ("train", "valid"):
             try:
-                build.corpus(config, part)
+                build.corpus(config, split)
             except UserError as error:
-                yield f"data.{part}", str(error)
+                yield f"data.{split}", str(error)
     if not known:
         return
     try:
@@ -184,10 +184,10 @@ def plan(
         rows.append((str(number), cell.name, cell.kind, ", ".join(cell.after), minutes))
     trained = sum(cell.config is not None for cell in cells)
     total, decoding, scoring, starting = (
-        duration(sum(getattr(each, name) for each in cost.values()))
+        duration(sum(getattr(cell_cost, name) for cell_cost in cost.values()))
         for name in ("total", "decoding", "scoring", "starting")
     )
-    told = (
+    text = (
         f"{trained} trainings and {count:,} test articles for each model: {total} one after the other "
         f"({decoding} of them decoding, {scoring} scoring, {starting} starting processes), "
         f"{duration(makespan(cells, cost, jobs))} with {jobs} at a time on as many free cores, before the report. "
@@ -200,7 +200,7 @@ def plan(
     return [
         Heading(f"Plan of {comparison.folder}", 1),
         text_table("Tasks", ("task", "cell", "kind", "after", "minutes"), rows),
-        *([Paragraph(told)] if cost else []),
+        *([Paragraph(text)] if cost else []),
         *(plan_blocks(len(comparison.seeds), count, pilot, gain, family) if count else []),
         *([Bullets(warnings, "warning")] if warnings else []),
     ]

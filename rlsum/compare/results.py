@@ -112,7 +112,7 @@ class Results:
 def unchanged(results: Results) -> dict[str, list[int]]:
     """Title of a trained row -> the seeds in which it scores like the start on every article by every metric."""
     start = results.systems.get(START)
-    found: dict[str, list[int]] = {}
+    seeds_of: dict[str, list[int]] = {}
     for system in results.compared:
         if start is None or system.kind not in ("control", "reward"):
             continue
@@ -124,8 +124,8 @@ def unchanged(results: Results) -> dict[str, list[int]]:
             ]
             pairs = [pair for pair in pairs if not np.isnan(pair).all()]
             if pairs and all(np.allclose(*pair, rtol=0, atol=ROUNDING, equal_nan=True) for pair in pairs):
-                found.setdefault(system.title, []).append(seed)
-    return found
+                seeds_of.setdefault(system.title, []).append(seed)
+    return seeds_of
 
 
 def gather(folder: Folder, cells: Sequence[Cell], method: str) -> Results:
@@ -140,36 +140,33 @@ def gather(folder: Folder, cells: Sequence[Cell], method: str) -> Results:
         elif method in folder.outputs(cell):
             state = folder.state(cell)
             failed[cell.name] = state.reason or f"not finished: {state.stage}"
-    given = {cell.name for cell in cells if cell.kind == "outputs"}
-    of_test = _of_test([scores for name, scores in scored.items() if name not in given] or [*scored.values()])
-    found: dict[str, Scores] = {}
+    outputs = {cell.name for cell in cells if cell.kind == "outputs"}
+    of_test = _of_test([scores for name, scores in scored.items() if name not in outputs] or [*scored.values()])
+    comparable: dict[str, Scores] = {}
     remarks: dict[str, str] = {}
     for name, scores in scored.items():
         if why := lacking(scores, of_test):
             failed[name] = why
             continue
         if why := other_references(scores, of_test):
-            (remarks if name in given else failed)[name] = why
-        if name in given or not why:
-            found[name] = scores
-        if name in given and (debris := raw_debris(scores)):
+            (remarks if name in outputs else failed)[name] = why
+        if name in outputs or not why:
+            comparable[name] = scores
+        if name in outputs and (debris := raw_debris(scores)):
             remarks[name] = "; ".join([*([why] if why else []), debris])
-    signatures = shared_signatures(found.values())
-    found, missing = _one_signature(found, signatures)
+    signatures = shared_signatures(comparable.values())
+    comparable, missing = _one_signature(comparable, signatures)
     rows: dict[str, list[Cell]] = {}
     for cell in cells:
         rows.setdefault(cell.system, []).append(cell)
     ids = of_test.ids
     systems = {
-        name: system
-        for name, members in rows.items()
-        if (system := _system(members, found, ids, comparison.seeds)) is not None
+        name: system for name, members in rows.items() if (system := _system(members, comparable, ids)) is not None
     }
     ranges = {name: stated_range(as_spec(spec).name) for name, spec in comparison.specs.items()}
     results = Results(method, comparison.seeds, ids, systems, signatures, missing, failed, remarks, ranges=ranges)
-    others = [name for name in (START, NONE, comparison.compared_with) if name in systems]
-    against = {str(other): contrasts(results, str(other)) for other in dict.fromkeys(others)}
-    return replace(results, against=against)
+    opponents = dict.fromkeys(str(name) for name in (START, NONE, comparison.compared_with) if name in systems)
+    return replace(results, against={name: contrasts(results, name) for name in opponents})
 
 
 def lacking(scores: Scores, of_test: Scores) -> str:
@@ -180,8 +177,8 @@ def lacking(scores: Scores, of_test: Scores) -> str:
 
 def other_references(scores: Scores, of_test: Scores) -> str:
     """For how many test articles a file that has all of them has other references; "" for none."""
-    own = dict(zip(scores.ids, scores.references, strict=True))
-    count = sum(own[name] != text for name, text in zip(of_test.ids, of_test.references, strict=True))
+    references = dict(zip(scores.ids, scores.references, strict=True))
+    count = sum(references[name] != text for name, text in zip(of_test.ids, of_test.references, strict=True))
     return f"its file has other references for {count:,} of the {len(of_test.ids):,} test articles" if count else ""
 
 
@@ -196,33 +193,33 @@ def raw_debris(scores: Scores) -> str:
 def shared_signatures(scores: Iterable[Scores]) -> dict[str, str]:
     """Metric -> the signature of most files; of the first where several are as frequent."""
     counts: dict[str, Counter[str]] = {}
-    for each in scores:
-        for name, text in each.signatures.items():
+    for file in scores:
+        for name, text in file.signatures.items():
             counts.setdefault(name, Counter())[text] += 1
     return {name: texts.most_common(1)[0][0] for name, texts in counts.items()}
 
 
 def _one_signature(
-    found: Mapping[str, Scores], signatures: Mapping[str, str]
+    comparable: Mapping[str, Scores], signatures: Mapping[str, str]
 ) -> tuple[dict[str, Scores], dict[tuple[str, str], str]]:
     """The scores without those that another signature made, and why a cell lacks a metric."""
     kept: dict[str, Scores] = {}
     missing: dict[tuple[str, str], str] = {}
-    for cell, scores in found.items():
-        other = [name for name, text in scores.signatures.items() if text != signatures[name]]
-        metrics = {name: values for name, values in scores.metrics.items() if name not in other}
+    for cell, scores in comparable.items():
+        differing = [name for name, text in scores.signatures.items() if text != signatures[name]]
+        metrics = {name: values for name, values in scores.metrics.items() if name not in differing}
         kept[cell] = replace(scores, metrics=metrics)
-        why = {name: f"scored as {scores.signatures[name]}, the others as {signatures[name]}" for name in other}
+        why = {name: f"scored as {scores.signatures[name]}, the others as {signatures[name]}" for name in differing}
         missing |= {(cell, name): reason for name, reason in {**scores.missing, **why}.items()}
     return kept, missing
 
 
 def _of_test(scores: Sequence[Scores]) -> Scores:
     """The scores whose articles and references are the test's: of most articles, and of those as most have them."""
-    counts = Counter(frozenset(zip(each.ids, each.references, strict=True)) for each in scores)
+    counts = Counter(frozenset(zip(file.ids, file.references, strict=True)) for file in scores)
 
-    def rank(each: Scores) -> tuple[int, int]:
-        return len(each.ids), counts[frozenset(zip(each.ids, each.references, strict=True))]
+    def rank(file: Scores) -> tuple[int, int]:
+        return len(file.ids), counts[frozenset(zip(file.ids, file.references, strict=True))]
 
     return max(scores, key=rank, default=NO_SCORES)
 
@@ -249,8 +246,8 @@ def compare(system: System, other: System, metric: str) -> Contrast:
 def adjusted(family: Iterable[Contrast]) -> list[Contrast]:
     """The same contrasts with p-values adjusted as one family."""
     tests = list(family)
-    found = with_holm(test.difference for test in tests)
-    return [replace(test, difference=each) for test, each in zip(tests, found, strict=True)]
+    differences = with_holm(test.difference for test in tests)
+    return [replace(test, difference=difference) for test, difference in zip(tests, differences, strict=True)]
 
 
 def best(results: Results, metric: str) -> Best | None:
@@ -271,33 +268,31 @@ def property_means(system: System) -> dict[str, Interval]:
 
 def mean_of(values: Floats, span: Range = ANY) -> Interval:
     """The mean of scores (seeds, articles) with its 95% interval, cut to ``span``: t knows no limits of a score."""
-    found = compare_systems(values, np.zeros_like(values[:1]))
-    low, high = np.clip((found.low, found.high), *span)
-    return Interval(found.mean, float(low), float(high), found.articles)
+    difference = compare_systems(values, np.zeros_like(values[:1]))
+    low, high = np.clip((difference.low, difference.high), *span)
+    return Interval(difference.mean, float(low), float(high), difference.articles)
 
 
-def _system(
-    cells: Sequence[Cell], found: Mapping[str, Scores], ids: Sequence[str], seeds: Sequence[int]
-) -> System | None:
+def _system(cells: Sequence[Cell], comparable: Mapping[str, Scores], ids: Sequence[str]) -> System | None:
     """The row of a system's cells; None where none of them is scored."""
-    scores = [found.get(cell.name) for cell in cells]
-    known = [each for each in scores if each is not None]
+    files = [comparable.get(cell.name) for cell in cells]
+    known = [file for file in files if file is not None]
     if not known:
         return None
-    order = [{name: row for row, name in enumerate(each.ids)} if each is not None else {} for each in scores]
+    order = [{name: row for row, name in enumerate(file.ids)} if file is not None else {} for file in files]
 
     def table(of: str, name: str) -> Floats:
         rows = [
-            getattr(each, of)[name][[index[item] for item in ids]]
-            if each is not None and name in getattr(each, of)
+            getattr(file, of)[name][[index[item] for item in ids]]
+            if file is not None and name in getattr(file, of)
             else np.full(len(ids), np.nan)
-            for each, index in zip(scores, order, strict=True)
+            for file, index in zip(files, order, strict=True)
         ]
         return np.array(rows)
 
     first = cells[0]
     columns = {
-        of: {name: table(of, name) for name in dict.fromkeys(name for each in known for name in getattr(each, of))}
+        of: {name: table(of, name) for name in dict.fromkeys(name for file in known for name in getattr(file, of))}
         for of in ("metrics", "properties")
     }
     return System(first.system, first.title, first.kind, first.reward, **columns)

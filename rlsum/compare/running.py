@@ -80,7 +80,7 @@ def compare(
             if timed and task is None:
                 cost = costs.costs(folder, cells, preflight.count_of_articles(comparison, cells), console)
                 show(preflight.plan(comparison, cells, cost, jobs), console)
-                expected = {name: each.update for name, each in cost.items()}
+                expected = {name: cell_cost.update for name, cell_cost in cost.items()}
             folder.claim()  # again: until something is made, another configuration may have taken the folder
     if chosen:
         with watching(folder, chosen, console, expected) as watch, quietly():

@@ -61,8 +61,8 @@ def watching(
             known = (state.stage, LINES * state.update // max(1, state.updates))
             if shown.get(cell.name, ("waiting", 0)) != known:
                 log = f"; log: {folder.log(cell)}" if shown.get(cell.name, ("waiting", 0))[0] == "waiting" else ""
-                said = ", ".join(filter(None, details(cell, state, pace)))
-                text = f"{cell.name}: {state.stage}{f' ({said})' if said else ''}"
+                progress = ", ".join(filter(None, details(cell, state, pace)))
+                text = f"{cell.name}: {state.stage}{f' ({progress})' if progress else ''}"
                 console.print(text + (log if state.busy else ""), highlight=False, markup=False, soft_wrap=True)
             shown[cell.name] = known
 

@@ -43,7 +43,7 @@ class CommandStopped(UserError):
 class Work:
     """``jobs`` cells at a time until each of ``cells`` is done or failed, here or in another process.
 
-    comparison's other cells are needed for the names of starts; ``watch`` is called every half second.
+    ``every``: all cells of the comparison, for the names of starts.
     """
 
     folder: Folder
@@ -59,7 +59,10 @@ class Work:
     _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
 
     def run(self, watch: Callable[[], None] = lambda: None) -> dict[str, str]:
-        """Work; returns cell -> why it failed. Ctrl-C and SIGTERM end the running commands, which save their states."""
+        """Work; returns cell -> why it failed. ``watch`` is called every half second.
+
+        Ctrl-C and SIGTERM end the running commands, which save their states.
+        """
         if self.retry:
             for cell in self.cells:
                 self.folder.failure(cell).unlink(missing_ok=True)
@@ -119,12 +122,12 @@ class Work:
         if self.folder.failure(cell).exists():
             self._settle(cell, self.folder.state(cell).reason)
             return False
-        before = [other for other in self.every if other.name in cell.after]
-        for other in before:
-            if self.folder.failure(other).exists() or other.name in self._failed:
-                self._settle(cell, f"not started: {other.name} failed")
+        before = [earlier for earlier in self.every if earlier.name in cell.after]
+        for earlier in before:
+            if self.folder.failure(earlier).exists() or earlier.name in self._failed:
+                self._settle(cell, f"not started: {earlier.name} failed")
                 return False
-        return all(self.folder.trained(other) for other in before)
+        return all(self.folder.trained(earlier) for earlier in before)
 
     def _settle(self, cell: Cell, reason: str = "") -> None:
         self._settled.add(cell.name)
@@ -171,7 +174,7 @@ class Work:
 
     def _mean_advantage(self, cell: Cell) -> float:
         """The mean advantage in the log of the training that a constant control belongs to."""
-        run = next(Path(str(other.model)) for other in self.every if other.name == cell.after[-1])
+        run = next(Path(str(earlier.model)) for earlier in self.every if earlier.name == cell.after[-1])
         means = [row["advantage_mean"] for row in read_metrics(run) if row.get("advantage_mean") is not None]
         if not means:
             raise CellFailed(f"{run}: its log has no advantage_mean; a constant control needs kind=mixed")

@@ -88,34 +88,34 @@ def chain(correlation: Path | None, comparison: Any, study: Path | None) -> list
 
 def chain_blocks(links: Sequence[Link]) -> list[Block]:
     """The chain as a table, a picture and a sentence about its order; [] without any link."""
-    if not any(part.known for link in links for part in _parts(link)):
+    if not any(estimate.known for link in links for estimate in _parts(link)):
         return []
     header = ("reward", "agrees with judges", f"its own gain by training, x {SCALE}", "preferred by judges, %")
     scales = (1, SCALE, 100)
     digits = (3, 2, 1)
     rows = tuple((Cell(link.reward), *map(_cell, _parts(link), scales, digits, (False, True, False))) for link in links)
-    of = dict.fromkeys(part.of for link in links for part in _parts(link) if part.of)
-    table = Table("From agreement to preference", header, rows, (f"{'; '.join(of)}.",) if of else ())
+    sources = dict.fromkeys(estimate.of for link in links for estimate in _parts(link) if estimate.of)
+    table = Table("From agreement to preference", header, rows, (f"{'; '.join(sources)}.",) if sources else ())
     return [table, _picture(links), Bullets(list(agreements_of_order(links)))]
 
 
 def agreements_of_order(links: Sequence[Link]) -> list[str]:
     """How many pairs of rewards have the same order at two links, where the intervals of both tell them apart."""
     names = ("agreement with judges", "gain by training", "human preference")
-    said = []
+    sentences = []
     for first, second in combinations(range(3), 2):
-        told, same = 0, 0
+        apart, same = 0, 0
         known = [_parts(link) for link in links if _parts(link)[first].known and _parts(link)[second].known]
-        for one, other in combinations(known, 2):
-            order = [_order(one[at], other[at]) for at in (first, second)]
-            told += all(order)
+        for left, right in combinations(known, 2):
+            order = [_order(left[at], right[at]) for at in (first, second)]
+            apart += all(order)
             same += all(order) and order[0] == order[1]
         if len(known) > 1:
             of = len(known) * (len(known) - 1) // 2
-            pairs = f"the intervals tell {told} of {of} pairs of rewards apart in both"
-            order_text = f", {same} of them in the same order" if told else ", so the order cannot be compared"
-            said.append(f"{names[first].capitalize()} and {names[second]}: {pairs}{order_text}.")
-    return said
+            pairs = f"the intervals tell {apart} of {of} pairs of rewards apart in both"
+            order_text = f", {same} of them in the same order" if apart else ", so the order cannot be compared"
+            sentences.append(f"{names[first].capitalize()} and {names[second]}: {pairs}{order_text}.")
+    return sentences
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------
@@ -138,15 +138,15 @@ def _agreements(path: Path) -> dict[str, Estimate]:
     data = json_file(path, fix, ChainError)
     try:
         result = data["results"][0]
-        found = {}
+        agreements = {}
         for label, values in result["correlations"].items():
             whole = values["average"]
             of = f"agreement: {result['statistic']} ({result['level']}) on {data['data']}"
             estimate = _estimate(whole["value"], whole["low"], whole["high"], of)
-            found[label] = estimate
+            agreements[label] = estimate
             if signature := data["columns"][label]["signature"]:
-                found["|" + signature] = estimate
-        return found
+                agreements["|" + signature] = estimate
+        return agreements
     except (KeyError, IndexError, TypeError) as error:
         raise ChainError(f"{path}: no {error} of a correlation; {fix}") from error
 
@@ -166,7 +166,7 @@ def _rewards(data: Any) -> list[_Trained]:
             test = gains.get((name, base, reward))
             of = f"gain: over {titles[base]}" if base is not None else ""
             effect = _estimate(test["mean"], test["low"], test["high"], of) if test else Estimate()
-            against = tuple(part for other in (NONE, START) if other in titles for part in (titles[other], other))
+            against = tuple(label for key in (NONE, START) if key in titles for label in (titles[key], key))
             signature = main["signatures"].get(reward, "")
             rows.append(_Trained(reward, (titles[name], name), signature, effect, against))
         return rows
@@ -180,25 +180,24 @@ def _preferences(path: Path) -> dict[tuple[str, str], Estimate]:
     data = json_file(path, fix, ChainError)
     try:
         criterion = data["settings"]["primary"] or data["criteria"][-1]
-        found = {}
+        shares = {}
         for row in data["preferences"]:
             if row["criterion"] != criterion:
                 continue
             first, second = row["pair"]
             share, low, high = (row["ties_half"][name] for name in ("share", "low", "high"))
             of = f"preference: {criterion} in {data['title']}"
-            found[second, first] = _estimate(share, low, high, f"{of}, {second} over {first}")
-            other = found[second, first]
-            of = f"{of}, {first} over {second}"
-            found[first, second] = Estimate(1 - other.value, 1 - other.high, 1 - other.low, of)
-        return found
+            over = _estimate(share, low, high, f"{of}, {second} over {first}")
+            under = Estimate(1 - over.value, 1 - over.high, 1 - over.low, f"{of}, {first} over {second}")
+            shares |= {(second, first): over, (first, second): under}
+        return shares
     except (KeyError, IndexError, TypeError) as error:
         raise ChainError(f"{path}: no {error} of a study; {fix}") from error
 
 
 def _preference(row: _Trained, shares: Mapping[tuple[str, str], Estimate], opponents: Sequence[str]) -> Estimate:
     """The row's preference over the control or the start; else over a system that all others meet, else unknown."""
-    met = [(name, other) for name, other in shares if name in row.names]
+    met = [pair for pair in shares if pair[0] in row.names]
     for opponent in (*row.against, *opponents):
         for pair in met:
             if pair[1] == opponent:
@@ -218,19 +217,19 @@ def _parts(link: Link) -> tuple[Estimate, Estimate, Estimate]:
     return link.agreement, link.effect, link.preference
 
 
-def _order(one: Estimate, other: Estimate) -> int:
+def _order(left: Estimate, right: Estimate) -> int:
     """1 or -1 where two intervals do not overlap, otherwise 0: stricter than a test of the difference."""
-    if one.low > other.high:
+    if left.low > right.high:
         return 1
-    return -1 if one.high < other.low else 0
+    return -1 if left.high < right.low else 0
 
 
-def _cell(part: Estimate, scale: float, digits: int, signed: bool) -> Cell:
-    if not part.known:
+def _cell(estimate: Estimate, scale: float, digits: int, signed: bool) -> Cell:
+    if not estimate.known:
         return Cell(UNDEFINED)
     sign = "+" if signed else ""
-    texts = [f"{scale * value:{sign}.{digits}f}" for value in (part.value, part.low, part.high)]
-    return Cell(texts[0], "" if math.isnan(part.low) else f"{texts[1]} to {texts[2]}")
+    texts = [f"{scale * value:{sign}.{digits}f}" for value in (estimate.value, estimate.low, estimate.high)]
+    return Cell(texts[0], "" if math.isnan(estimate.low) else f"{texts[1]} to {texts[2]}")
 
 
 def _picture(links: Sequence[Link]) -> Picture:
@@ -241,11 +240,11 @@ def _picture(links: Sequence[Link]) -> Picture:
         for at in range(3):
             axes = figure.add_subplot(1, 3, at + 1)
             for number, link in enumerate(links):
-                part = _parts(link)[at]
-                if part.known:
+                estimate = _parts(link)[at]
+                if estimate.known:
                     colour, y = COLOURS[number % len(COLOURS)], -number
-                    axes.plot([scales[at] * part.low, scales[at] * part.high], [y, y], color=colour)
-                    axes.plot([scales[at] * part.value], [y], "o", color=colour)
+                    axes.plot([scales[at] * estimate.low, scales[at] * estimate.high], [y, y], color=colour)
+                    axes.plot([scales[at] * estimate.value], [y], "o", color=colour)
             axes.axvline(zeros[at], color=COLOURS[-1], linestyle="--", linewidth=0.8)
             axes.set_title(titles[at], loc="left")
             axes.set_ylim(-len(links) + 0.5, 0.5)

@@ -33,14 +33,14 @@ def cut_differences(folder: Folder, cells: Sequence[Cell], results: Results) -> 
     base = results.base
     if base is None:
         return {}
-    found = {}
+    differences = {}
     for system in results.trained:
         pair = at_equal_length_of(system, base, system.reward)
         if pair is not None and pair.reason and is_longer(system, base):
             difference = _difference(folder, cells, results, system, base)
             if difference is not None:
-                found[system.name] = difference
-    return found
+                differences[system.name] = difference
+    return differences
 
 
 def _difference(
@@ -49,12 +49,11 @@ def _difference(
     """None where a file of summaries or the reward is not at hand."""
     name, reward, method = system.name, str(system.reward), results.method
     specs = {reward: folder.comparison.scored[reward]}
-    of_base = {cell.seed: cell for cell in cells if cell.system == base.name}
+    of_system, of_base = ({cell.seed: cell for cell in cells if cell.system == row.name} for row in (system, base))
     rows = []
     for seed in results.seeds:
-        cell = next((cell for cell in cells if cell.system == name and cell.seed == seed), None)
-        other = of_base.get(seed, of_base.get(None))
-        files = [folder.outputs(each).get(method) for each in (cell, other) if each is not None]
+        pair = of_system.get(seed), of_base.get(seed, of_base.get(None))
+        files = [folder.outputs(cell).get(method) for cell in pair if cell is not None]
         kept = folder.path / "cut" / f"{name}-{seed}.to-{base.name}.{method}"  # another base has other lengths
         texts, scores = (kept.with_name(f"{kept.name}.{kind}") for kind in ("jsonl", "json"))
         if len(files) < 2 or not all(file is not None and file.exists() for file in files):
@@ -62,14 +61,14 @@ def _difference(
             continue
         if not texts.exists() or any(Path(str(file)).stat().st_mtime > texts.stat().st_mtime for file in files):
             scores.unlink(missing_ok=True)
-            own, shorter = (read_outputs(str(file)) for file in files)
+            longer, shorter = (read_outputs(str(file)) for file in files)
             if folder.comparison.cleans:
-                own, shorter = clean_records(own), clean_records(shorter)
+                longer, shorter = clean_records(longer), clean_records(shorter)
             lengths = {output.id: len(units(output.candidate)) for output in shorter}
             texts.parent.mkdir(exist_ok=True)
             write_outputs(
                 texts,
-                (replace(out, candidate=cut(out.candidate, lengths[out.id])) for out in own if out.id in lengths),
+                (replace(out, candidate=cut(out.candidate, lengths[out.id])) for out in longer if out.id in lengths),
             )
         if not up_to_date(scores, specs):
             score_file(texts, scores, specs)

@@ -45,15 +45,15 @@ def pooled(results: Results, metric: str) -> Variances | None:
     Of seeds an upper bound: few seeds often show no spread by chance, and a plan that believes it has half the seeds
     that it needs. None without two seeds of any trained system.
     """
-    found = list(_components(results, metric))
-    if not found:
+    observed = list(_components(results, metric))
+    if not observed:
         return None
-    means = np.mean([estimates(each) for each in found], axis=0)
+    means = np.mean([estimates(components) for components in observed], axis=0)
     article, residual = (max(0.0, float(mean)) for mean in means[1:])
-    square = float(np.mean([each.by_seed for each in found]))
-    seed = (square * spread_bound(found[0].seeds, len(found)) - residual) / found[0].articles
-    pairs = "difference" if len(found) == 1 else "differences"
-    source = f"estimated from {len(found)} {pairs} of {found[0].seeds} seeds, of seeds an {BOUND:.0%} upper bound"
+    square = float(np.mean([components.by_seed for components in observed]))
+    seed = (square * spread_bound(observed[0].seeds, len(observed)) - residual) / observed[0].articles
+    pairs = "difference" if len(observed) == 1 else "differences"
+    source = f"estimated from {len(observed)} {pairs} of {observed[0].seeds} seeds, of seeds an {BOUND:.0%} upper bound"
     if seed <= DEFAULTS.seed / 100:
         seed, source = DEFAULTS.seed, f"{source}, where it is 0 the usual SD of .5 points"
     return Variances(seed, article, residual, source)
@@ -75,18 +75,18 @@ def family_of(results: Results) -> Family:
 
 def power_blocks(results: Results) -> list[Block]:
     """What this comparison could show by each metric, and the smallest design that shows ``GAIN`` (raw)."""
-    known = {name: of for name in results.metrics if (of := pooled(results, name)) is not None}
+    known = {name: variances for name in results.metrics if (variances := pooled(results, name)) is not None}
     if not known:
         text = "Nothing is known about the variance between seeds: that needs two seeds of a trained system at least."
         return [Paragraph(text)]
     seeds, articles, family = len(results.seeds), len(results.ids), family_of(results)
     points = _points(GAIN)
     rows = []
-    for name, of in known.items():
-        needed = _smallest(GAIN, of, family)
-        sds = (f"{SCALE * np.sqrt(variance):.2f}" for variance in (of.seed, of.article, of.residual))
-        reached = power(GAIN, of, seeds, articles, family)
-        shown = (f"{reached:.0%}", f"{SCALE * detectable(of, seeds, articles, family):.2f}", needed)
+    for name, variances in known.items():
+        needed = _smallest(GAIN, variances, family)
+        sds = (f"{SCALE * np.sqrt(value):.2f}" for value in (variances.seed, variances.article, variances.residual))
+        reached = power(GAIN, variances, seeds, articles, family)
+        shown = (f"{reached:.0%}", f"{SCALE * detectable(variances, seeds, articles, family):.2f}", needed)
         rows.append(tuple(map(Cell, (name, *sds, *shown))))
     header = ("metric", "SD of seeds", "of articles", "of the rest", f"power for {points}", f"shown with {TARGET:.0%}")
     note = f"Power of the verdict, {_verdict_of(family)}. SDs: {next(iter(known.values())).source}, in points."
@@ -94,36 +94,39 @@ def power_blocks(results: Results) -> list[Block]:
     return [Table(caption, (*header, f"enough for {points}"), tuple(rows), (note,))]
 
 
-def plan_blocks(seeds: int, articles: int, of: Variances, gain: float = GAIN, family: Family = SINGLE) -> list[Block]:
+def plan_blocks(
+    seeds: int, articles: int, variances: Variances, gain: float = GAIN, family: Family = SINGLE
+) -> list[Block]:
     """What a planned comparison would show, and what fewer or more seeds and articles would; ``gain`` is raw."""
     counts = sorted({articles // 2, articles, 2 * articles, 4 * articles} - {0, 1})
     rows = [
         (
             Cell(f"{n}"),
-            *(Cell(f"{power(gain, of, n, m, family):.0%}", mark=(n, m) == (seeds, articles)) for m in counts),
+            *(Cell(f"{power(gain, variances, n, m, family):.0%}", mark=(n, m) == (seeds, articles)) for m in counts),
         )
         for n in sorted({seeds, *PLANNED} - {1})
     ]
     header = ("seeds", *(f"{m:,} articles" for m in counts))
     caption = f"Power of the verdict for a gain of {_points(gain)}"
     verdict = _verdict_of(family)
-    note = f"{verdict[0].upper()}{verdict[1:]}. Variances: {of.source}.{' Bold: as planned.' if seeds > 1 else ''}"
-    return [Paragraph(enough(seeds, articles, of, gain, family)), Table(caption, header, tuple(rows), (note,))]
+    bold = " Bold: as planned." if seeds > 1 else ""
+    note = f"{verdict[0].upper()}{verdict[1:]}. Variances: {variances.source}.{bold}"
+    return [Paragraph(enough(seeds, articles, variances, gain, family)), Table(caption, header, tuple(rows), (note,))]
 
 
-def enough(seeds: int, articles: int, of: Variances, gain: float = GAIN, family: Family = SINGLE) -> str:
+def enough(seeds: int, articles: int, variances: Variances, gain: float = GAIN, family: Family = SINGLE) -> str:
     """How many seeds show a gain (raw), in a sentence or two."""
-    least, points = fewest_seeds(gain, of, articles, family), _points(gain)
+    least, points = fewest_seeds(gain, variances, articles, family), _points(gain)
     needed = f"more than {MOST_SEEDS}" if least is None else f"{least.seeds}, which show it with {least.power:.0%}"
     if seeds < 2:
         seen = "One seed allows no verdict."
     else:
-        reached, shown = power(gain, of, seeds, articles, family), detectable(of, seeds, articles, family)
+        reached, shown = power(gain, variances, seeds, articles, family), detectable(variances, seeds, articles, family)
         seen = (
             f"{seeds} seeds show a gain of {points} with a probability of {reached:.0%}, and one of "
             f"{SCALE * shown:.1f} points with {TARGET:.0%}."
         )
-    fewest = f"Seeds needed for {points}: {needed}. The smallest design: {_smallest(gain, of, family)}."
+    fewest = f"Seeds needed for {points}: {needed}. The smallest design: {_smallest(gain, variances, family)}."
     return f"On {articles:,} articles: {seen} {fewest}"
 
 
@@ -135,8 +138,7 @@ def _verdict_of(family: Family) -> str:
 
 def to_values(results: Results) -> dict[str, dict[str, float | str]]:
     """Metric -> its pooled variances, as results.json holds them."""
-    found = {name: pooled(results, name) for name in results.metrics}
-    return {name: asdict(of) for name, of in found.items() if of is not None}
+    return {name: asdict(variances) for name in results.metrics if (variances := pooled(results, name)) is not None}
 
 
 def read_variances(path: Path) -> dict[str, Variances]:
@@ -147,29 +149,29 @@ def read_variances(path: Path) -> dict[str, Variances]:
     fix = "give report/results.json of a comparison with two seeds or more"
     data = json_file(path, fix, DesignError)
     try:
-        found = {name: Variances(**values) for name, values in data[0]["variances"].items()}
+        variances = {name: Variances(**values) for name, values in data[0]["variances"].items()}
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise DesignError(f"{path}: no variances ({error}); {fix}") from error
-    if not found:
+    if not variances:
         raise DesignError(f"{path}: no variances; {fix}")
-    return found
+    return variances
 
 
 def pilot_variances(path: Path | None) -> Variances:
     """Variances of an earlier comparison, of the metric by which a gain is hardest to show; without one, assumed."""
     if path is None:
         return DEFAULTS
-    of = read_variances(path)
-    name = max(of, key=lambda metric: detectable(of[metric], *USUAL))
-    return replace(of[name], source=f"{name} in {path}, {of[name].source}")
+    by_metric = read_variances(path)
+    name = max(by_metric, key=lambda metric: detectable(by_metric[metric], *USUAL))
+    return replace(by_metric[name], source=f"{name} in {path}, {by_metric[name].source}")
 
 
 def _points(gain: float) -> str:
     return "1 point" if gain == GAIN else f"{SCALE * gain:g} points"
 
 
-def _smallest(gain: float, of: Variances, family: Family) -> str:
-    design = smallest(gain, of, family)
+def _smallest(gain: float, variances: Variances, family: Family) -> str:
+    design = smallest(gain, variances, family)
     return f"over {MOST_SEEDS} seeds" if design is None else f"{design.seeds} seeds, {design.articles:,} articles"
 
 
@@ -180,12 +182,13 @@ def _components(results: Results, metric: str) -> Iterator[Components]:
         return
     for system in results.trained:
         if metric in system.metrics:
-            found = mean_difference(paired_table(system.metrics[metric], base.metrics[metric])).components
-            if found.seeds > 1 and found.articles > 1:
-                yield found
+            components = mean_difference(paired_table(system.metrics[metric], base.metrics[metric])).components
+            if components.seeds > 1 and components.articles > 1:
+                yield components
 
 
-def estimates(of: Components) -> tuple[float, float, float]:
+def estimates(components: Components) -> tuple[float, float, float]:
     """Variances of seeds, articles and the rest, which may be negative: unbiased, to be averaged."""
-    residual = float(of.residual)
-    return float(of.by_seed - residual) / of.articles, float(of.by_article - residual) / of.seeds, residual
+    residual = float(components.residual)
+    seed = float(components.by_seed - residual) / components.articles
+    return seed, float(components.by_article - residual) / components.seeds, residual

@@ -8,7 +8,7 @@ import numpy as np
 
 from rlsum.compare.report.overoptimization import Path as Validations
 from rlsum.compare.report.side_effects import left_besides_length, side_effects
-from rlsum.compare.report.tables import Own, own_reward
+from rlsum.compare.report.tables import OwnReward, own_reward
 from rlsum.compare.report.texts import Read, findings_of_texts
 from rlsum.compare.results import Results, best, mean_of, unchanged
 from rlsum.evaluation.trained.hierarchical import Difference
@@ -32,11 +32,11 @@ def findings(
     for system in results.trained:
         limit = texts.at_limit(system.name)
         but = f", but {limit}" if limit else ""
-        own = judged.get(system.name)
-        said = [] if own is None else [f"Training on {system.title} {_helped(results, own, margin)}{but}."]
+        outcome = judged.get(system.name)
+        sentences = [] if outcome is None else [f"Training on {system.title} {_helped(results, outcome, margin)}{but}."]
         if effects := side_effects(results, system, runs, cut):
-            said.append(effects if said else f"Training on {system.title}: {effects}")
-        yield from [" ".join(said)] if said else []
+            sentences.append(effects if sentences else f"Training on {system.title}: {effects}")
+        yield from [" ".join(sentences)] if sentences else []
     standings: dict[str, list[str]] = {}
     for metric in results.metrics:
         if standing := standing_by(results, metric):
@@ -57,41 +57,41 @@ def findings(
         yield f"Cells without a result: {len(results.failed)}; their reasons are below."
 
 
-def _together(results: Results, judged: Mapping[str, Own], cut: Mapping[str, Difference] | None) -> Iterator[str]:
+def _together(results: Results, judged: Mapping[str, OwnReward], cut: Mapping[str, Difference] | None) -> Iterator[str]:
     """How many of several rewards helped, and for which of them more than length is shown to have grown."""
-    better = [results.systems[name] for name, own in judged.items() if own.verdict.word == "better"]
+    better = [results.systems[name] for name, outcome in judged.items() if outcome.verdict.word == "better"]
     if len(judged) < 2 or not better:
         return
     left = {system.title: left_besides_length(results, system, cut) for system in better}
     known = {title: gain for title, gain in left.items() if gain is not None}
     shown = [title for title, gain in known.items() if gain.low > 0]
-    said = f"{len(better)} of {len(judged)} rewards helped by their own measure"
+    sentence = f"{len(better)} of {len(judged)} rewards helped by their own measure"
     if known:
         of = "all" if len(known) == len(judged) else joined(list(known))
-        said += f"; the summaries of {of} have another length, and a gain besides length is shown for "
-        said += joined(shown) or "none"
-    yield f"{said}."
+        sentence += f"; the summaries of {of} have another length, and a gain besides length is shown for "
+        sentence += joined(shown) or "none"
+    yield f"{sentence}."
 
 
-def _helped(results: Results, own: Own, margin: float | None) -> str:
+def _helped(results: Results, outcome: OwnReward, margin: float | None) -> str:
     """What the decisive test of a system's own reward says, to follow its name."""
-    test, found = own.decisive, own.decisive.difference
-    other = results.systems[test.other].title
-    gain = f"{found.mean * SCALE:+.2f} on {test.metric} over {other}"
-    if own.verdict.word != "no verdict":
+    decisive, difference = outcome.decisive, outcome.decisive.difference
+    opponent = results.systems[decisive.other].title
+    gain = f"{difference.mean * SCALE:+.2f} on {decisive.metric} over {opponent}"
+    if outcome.verdict.word != "no verdict":
         words = {"better": "helped", "worse": "did harm", "no difference shown": "is not shown to help"}
-        said = words.get(own.verdict.word, own.said(margin))
-        return f"{said} by its own measure: {gain} ({p_words(own.verdict.p)}, Holm)"
+        word = words.get(outcome.verdict.word, outcome.words(margin))
+        return f"{word} by its own measure: {gain} ({p_words(outcome.verdict.p)}, Holm)"
     lacking = next(
-        (f"{each.partial} against {results.systems[each.other].title}" for each in own.tests if each.partial), ""
+        (f"{test.partial} against {results.systems[test.other].title}" for test in outcome.tests if test.partial), ""
     )
-    if np.isnan(found.mean):
-        return f"has no verdict: on {test.metric} no article has a score of both it and {other}"
+    if np.isnan(difference.mean):
+        return f"has no verdict: on {decisive.metric} no article has a score of both it and {opponent}"
     if lacking:
         return f"has no verdict ({lacking}; so far {gain})"
-    if found.seeds > 1:
+    if difference.seeds > 1:
         return f"has no verdict: {gain}, and too few articles for a test"
-    ran = "higher" if found.mean > 0 else "lower" if found.mean < 0 else "no higher"
+    ran = "higher" if difference.mean > 0 else "lower" if difference.mean < 0 else "no higher"
     return f"has no verdict from one seed: this run scored {ran} ({gain}); another seed may differ"
 
 

@@ -28,16 +28,16 @@ Span = tuple[float, float]
 def gain_pictures(results: Results) -> list[Block]:
     """A picture of each trained system, all on one scale; [] without a start that was scored."""
     start, tests = results.systems.get(START), results.against.get(START, ())
-    of_each = {system.name: _own_first(system, tests) for system in results.trained}
-    known = [test for found in of_each.values() for test in found]
+    by_system = {system.name: _own_first(system, tests) for system in results.trained}
+    known = [test for of_system in by_system.values() for test in of_system]
     if start is None or not known:
         return []
     points = {(test.system, test.metric): by_seed(results.systems[test.system], start, test.metric) for test in known}
     span = _span(_of_fractions(known, results), points)
     pictures = tuple(
-        _picture(f"gains-{number}", results.systems[name], start, found, points, span)
-        for number, (name, found) in enumerate(of_each.items(), 1)
-        if found
+        _picture(f"gains-{number}", results.systems[name], start, of_system, points, span)
+        for number, (name, of_system) in enumerate(by_system.items(), 1)
+        if of_system
     )
     dots = "Small dots are seeds. " if len(results.seeds) > 1 else ""
     legend = (
@@ -57,8 +57,8 @@ def by_seed(system: System, other: System, metric: str) -> Floats:
 
 
 def _own_first(system: System, tests: Sequence[Contrast]) -> list[Contrast]:
-    own = [test for test in tests if test.system == system.name and not np.isnan(test.difference.mean)]
-    return sorted(own, key=lambda test: test.metric != system.reward)
+    of_system = [test for test in tests if test.system == system.name and not np.isnan(test.difference.mean)]
+    return sorted(of_system, key=lambda test: test.metric != system.reward)
 
 
 def _of_fractions(tests: Sequence[Contrast], results: Results) -> Sequence[Contrast]:
@@ -94,7 +94,7 @@ def gains_beside(results: Results, names: Sequence[str], metrics: Sequence[str])
     of = {(test.system, test.metric): test for test in results.against[START]}
     tests = {name: [of[name, metric] for metric in metrics] for name in names}
     points = {key: by_seed(results.systems[key[0]], start, key[1]) for key in of if key[0] in names}
-    span = _span(_of_fractions([test for found in tests.values() for test in found], results), points)
+    span = _span(_of_fractions([test for of_system in tests.values() for test in of_system], results), points)
 
     def draw(figure: Figure, _: str) -> None:
         for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
@@ -143,7 +143,7 @@ def _panel(
 
 def _row(axes: Axes, place: int, test: Contrast, seeds: Floats, span: Span, colour: str) -> None:
     """A metric with its mean and interval, an arrow where the picture ends before that, and a dot a seed."""
-    found, mean = test.difference, SCALE * test.difference.mean
+    difference, mean = test.difference, SCALE * test.difference.mean
     beyond = not span[0] <= mean <= span[1]
     name = short_name(test.metric) + (f" {mean:+.1f}" if beyond else "")
     behind = {"facecolor": axes.get_facecolor(), "edgecolor": "none", "pad": 1}  # no line goes through the name
@@ -151,10 +151,10 @@ def _row(axes: Axes, place: int, test: Contrast, seeds: Floats, span: Span, colo
     if beyond:
         axes.plot([np.clip(mean, *span)], [place], "<" if mean < 0 else ">", color=colour, markersize=7, clip_on=False)
         return
-    if not np.isnan(found.low):
-        low, high = (float(np.clip(SCALE * end, *span)) for end in (found.low, found.high))
+    if not np.isnan(difference.low):
+        low, high = (float(np.clip(SCALE * end, *span)) for end in (difference.low, difference.high))
         axes.plot([low, high], [place, place], color=colour, linewidth=2, solid_capstyle="butt")
-        for end, sign in ((found.low, "<"), (found.high, ">")):
+        for end, sign in ((difference.low, "<"), (difference.high, ">")):
             if not span[0] <= SCALE * end <= span[1]:
                 edge = span[0] if sign == "<" else span[1]
                 axes.plot([edge], [place], sign, color=colour, markersize=7, clip_on=False)
@@ -168,5 +168,5 @@ def lengths(system: System, start: System) -> str:
     """The mean length of the summaries beside those of the start; "" where it is unknown."""
     if LENGTH not in system.properties or LENGTH not in start.properties:
         return ""
-    own, other = (float(np.nanmean(each.properties[LENGTH])) for each in (system, start))
-    return f"{own:.1f} tokens a summary; {start.title} {other:.1f}"
+    length, start_length = (float(np.nanmean(row.properties[LENGTH])) for row in (system, start))
+    return f"{length:.1f} tokens a summary; {start.title} {start_length:.1f}"

@@ -20,14 +20,14 @@ def to_csv(results: Sequence[Results]) -> str:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(("decoding", "system", "kind", "seed", "metric", "mean", "articles"))
-    for each in results:
-        for system in each.systems.values():
+    for decoded in results:
+        for system in decoded.systems.values():
             for name, values in {**system.metrics, **system.properties}.items():
-                seeds = each.seeds if len(values) == len(each.seeds) else ("",)
+                seeds = decoded.seeds if len(values) == len(decoded.seeds) else ("",)
                 for seed, column in zip(seeds, values, strict=True):
                     known = column[~np.isnan(column)]
                     mean = f"{known.mean():.6f}" if len(known) else ""
-                    rows.writerow((each.method, system.name, system.kind, seed, name, mean, len(known)))
+                    rows.writerow((decoded.method, system.name, system.kind, seed, name, mean, len(known)))
     return text.getvalue()
 
 
@@ -40,32 +40,32 @@ def numbers(results: Sequence[Results]) -> Any:
     """What results.json holds, the main way of decoding first."""
     data = [
         {
-            "decoding": each.method,
-            "seeds": each.seeds,
-            "articles": len(each.ids),
+            "decoding": decoded.method,
+            "seeds": decoded.seeds,
+            "articles": len(decoded.ids),
             "systems": [
                 {
                     "system": system.name,
                     "title": system.title,
                     "kind": system.kind,
                     "reward": system.reward,
-                    "metrics": {name: mean._asdict() for name, mean in metric_means(each, system).items()},
+                    "metrics": {name: mean._asdict() for name, mean in metric_means(decoded, system).items()},
                     "properties": {name: mean._asdict() for name, mean in property_means(system).items()},
                 }
-                for system in each.systems.values()
+                for system in decoded.systems.values()
             ],
-            "differences": [_numbers(test) for tests in each.against.values() for test in tests],
-            "variances": to_values(each),
-            "missing": [{"cell": cell, "metric": name, "reason": why} for (cell, name), why in each.missing.items()],
-            "failed": each.failed,
-            "signatures": each.signatures,
+            "differences": [_numbers(test) for tests in decoded.against.values() for test in tests],
+            "variances": to_values(decoded),
+            "missing": [{"cell": cell, "metric": name, "reason": why} for (cell, name), why in decoded.missing.items()],
+            "failed": decoded.failed,
+            "signatures": decoded.signatures,
         }
-        for each in results
+        for decoded in results
     ]
     return finite(data)
 
 
 def _numbers(test: Contrast) -> dict[str, object]:
-    found = test.difference
-    numbers = {name: getattr(found, name) for name in ("mean", "low", "high", "p", "p_holm", "seeds", "articles")}
+    difference = test.difference
+    numbers = {name: getattr(difference, name) for name in ("mean", "low", "high", "p", "p_holm", "seeds", "articles")}
     return {"system": test.system, "other": test.other, "metric": test.metric, **numbers}

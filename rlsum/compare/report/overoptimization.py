@@ -83,11 +83,11 @@ def path(system: str, runs: Sequence[Sequence[Row]], metrics: Sequence[str], uni
     if len(steps) < 2:
         return None
     names = [
-        name for name in (REWARD, *metrics, *PROPERTIES) if any(name in row for each in valid for row in each.values())
+        name for name in (REWARD, *metrics, *PROPERTIES) if any(name in row for rows in valid for row in rows.values())
     ]
 
     def column(name: str) -> Floats:
-        return np.array([[_number(each[step], name) for step in steps] for each in valid])
+        return np.array([[_number(rows[step], name) for step in steps] for rows in valid])
 
     if unit == "nll":
         distance = column("nll") - column("nll")[:, :1]
@@ -101,29 +101,28 @@ def paths(runs: Mapping[str, Sequence[Sequence[Row]]], metrics: Sequence[str]) -
     """The paths of all systems in one unit: KL if every run logged it, otherwise the likelihood of the references."""
     logged = [any(_has_kl(row) for row in rows) for seeds in runs.values() for rows in seeds]
     unit: Unit = "kl" if logged and all(logged) else "nll"
-    found = (path(system, seeds, metrics, unit) for system, seeds in runs.items())
-    return [each for each in found if each is not None]
+    return [known for system, seeds in runs.items() if (known := path(system, seeds, metrics, unit)) is not None]
 
 
-def below_since(of: Path, metric: str) -> int | None:
+def below_since(validations: Path, metric: str) -> int | None:
     """The update of the first validation from which on ``metric`` is below the start in every seed; None without."""
-    values = of.values.get(metric)
-    return None if values is None else _since(of, np.all(values < values[:, :1], axis=0))
+    values = validations.values.get(metric)
+    return None if values is None else _since(validations, np.all(values < values[:, :1], axis=0))
 
 
-def longer_since(of: Path, ratio: float) -> int | None:
+def longer_since(validations: Path, ratio: float) -> int | None:
     """The update of the first validation from which on summaries have ``ratio`` times the tokens of the start's in
     every seed; None without.
     """
-    values = of.values.get("length")
-    return None if values is None else _since(of, np.all(values >= ratio * values[:, :1], axis=0))
+    values = validations.values.get("length")
+    return None if values is None else _since(validations, np.all(values >= ratio * values[:, :1], axis=0))
 
 
-def _since(of: Path, holds: NDArray[np.bool_]) -> int | None:
+def _since(validations: Path, holds: NDArray[np.bool_]) -> int | None:
     """The update of the first validation from which on something holds (t,); None where it does not at the last."""
     fails = np.flatnonzero(~holds)
     first = int(fails[-1]) + 1 if len(fails) else 0
-    return None if first == len(of.steps) else int(of.steps[first])
+    return None if first == len(validations.steps) else int(validations.steps[first])
 
 
 def frontiers(choosing: Mapping[str, Choosing], results: Results) -> dict[str, Frontier]:
@@ -135,7 +134,7 @@ def frontiers(choosing: Mapping[str, Choosing], results: Results) -> dict[str, F
             by.setdefault(rule.by, []).append((rule.best_of, results.systems[name]))
     if start is None:
         return {}
-    found = {}
+    by_label = {}
     for reward, rows in by.items():
         rows.sort(key=lambda row: row[0])
         gains = {
@@ -145,8 +144,8 @@ def frontiers(choosing: Mapping[str, Choosing], results: Results) -> dict[str, F
             for name in start.metrics
             if all(name in row.metrics for _, row in rows)
         }
-        found[f"best of n by {reward}"] = Frontier(kl_of_best_of([n for n, _ in rows]), gains)
-    return found
+        by_label[f"best of n by {reward}"] = Frontier(kl_of_best_of([n for n, _ in rows]), gains)
+    return by_label
 
 
 def overoptimization_blocks(
@@ -157,16 +156,16 @@ def overoptimization_blocks(
     ``runs``: system -> rows of ``metrics.jsonl``, a sequence a seed. ``chosen``: label -> best-of-n, drawn where the
     distance is a KL.
     """
-    found = paths(runs, metrics)
-    if not found:
+    all_paths = paths(runs, metrics)
+    if not all_paths:
         return []
-    drawn = chosen if found[0].unit == "kl" else {}
-    panels = [panel for name in metrics if (panel := _panel(name, found, drawn)).curves]
+    drawn = chosen if all_paths[0].unit == "kl" else {}
+    panels = [panel for name in metrics if (panel := _panel(name, all_paths, drawn)).curves]
     if not panels:
         return []
     note = (
         f"Change of the metric on the validation articles since the first validation, x {SCALE}; a point a validation, "
-        f"the mean over seeds, shaded from the lowest to the highest seed. Across: {AXES[found[0].unit]}."
+        f"the mean over seeds, shaded from the lowest to the highest seed. Across: {AXES[all_paths[0].unit]}."
     )
     if drawn:
         note += " Dashed: the best of n samples of the start, on the test articles (Stiennon et al. 2020)."
@@ -175,20 +174,20 @@ def overoptimization_blocks(
     return [picture("overoptimization", "Metrics against the distance from the start", note, panels)]
 
 
-def _panel(name: str, found: Sequence[Path], drawn: Mapping[str, Frontier]) -> Panel:
+def _panel(name: str, all_paths: Sequence[Path], drawn: Mapping[str, Frontier]) -> Panel:
     curves = []
-    for number, each in enumerate(found):
-        if name not in each.values:
+    for number, validations in enumerate(all_paths):
+        if name not in validations.values:
             continue
-        values = SCALE * (each.values[name] - each.values[name][:, :1])
+        values = SCALE * (validations.values[name] - validations.values[name][:, :1])
         band = (values.min(axis=0), values.max(axis=0)) if len(values) > 1 else None
         colour, dashed = look(number)
-        distance = each.distance.mean(axis=0)
-        curves.append(Curve(each.system, colour, distance, values.mean(axis=0), dashed=dashed, band=band))
+        distance = validations.distance.mean(axis=0)
+        curves.append(Curve(validations.system, colour, distance, values.mean(axis=0), dashed=dashed, band=band))
     for label, frontier in drawn.items():
         if name in frontier.gains:
             curves.append(Curve(label, COLOURS[-1], frontier.kl, SCALE * frontier.gains[name], dashed=True))
-    return Panel(name, tuple(curves), across=AXES[found[0].unit])
+    return Panel(name, tuple(curves), across=AXES[all_paths[0].unit])
 
 
 def _mean_kl(rows: Sequence[Row], steps: Sequence[int]) -> list[float]:

@@ -66,12 +66,12 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
     if not main.systems:
         return [title, *section("Cells without a result", tables.failures(main))]
     cut = cut_differences(folder, cells, main)
-    said = list(findings(main, margin, validations(folder, cells), read_texts(folder, cells, main), cut))
+    sentences = list(findings(main, margin, validations(folder, cells), read_texts(folder, cells, main), cut))
     return [
         title,
         Paragraph(about(cells, main)),
         Contents(),
-        *section("Findings", Bullets(said)),
+        *section("Findings", Bullets(sentences)),
         *section("Gains", *gain_pictures(main)),
         *section("One article", *one_article(folder, cells, main)),
         *section("Results", tables.verdict_table(main, margin), tables.cross_table(main)),
@@ -82,9 +82,9 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
         *section("From agreement to preference", *of_chain(folder, results)),
         *(
             block
-            for other in others
+            for decoded in others
             for block in section(
-                f"Decoded by {other.method}", tables.verdict_table(other, margin), tables.cross_table(other)
+                f"Decoded by {decoded.method}", tables.verdict_table(decoded, margin), tables.cross_table(decoded)
             )
         ),
         *section("Training", *draw_runs(runs, followed(folder), START)),
@@ -126,13 +126,13 @@ def trainings(cells: Sequence[Cell]) -> dict[str, list[list[dict[str, Any]]]]:
 
 def best_updates(cells: Sequence[Cell]) -> dict[str, list[int]]:
     """Row title -> the update whose weights each finished training left: the best in validation, 0 for the start."""
-    found: dict[str, list[int]] = {}
+    updates: dict[str, list[int]] = {}
     for cell in cells:
         path = Path(str(cell.model)) / RESULT
         if cell.config is not None and path.exists():
             step = json_object(path, "remove it, and run the comparison again").get("best_step")
-            found.setdefault(cell.title, []).extend([step] if isinstance(step, int) else [])
-    return found
+            updates.setdefault(cell.title, []).extend([step] if isinstance(step, int) else [])
+    return updates
 
 
 def followed(folder: Folder) -> list[str]:
@@ -182,18 +182,18 @@ def for_people(folder: Folder, cells: Sequence[Cell], results: Results) -> list[
         "--items",
         str(min(ITEMS, len(results.ids))),
     ]
-    best_one, control = (results.systems[name].title for name in both)
+    best_title, control = (results.systems[name].title for name in both)
     shown = top is not None and top.shown and top.best == highest
     standing = "the best of the trained models by" if shown else "the trained model with the highest mean by"
     return [
-        Paragraph(f"A blind study of {best_one}, {standing} {reward}, and {control} begins with:"),
+        Paragraph(f"A blind study of {best_title}, {standing} {reward}, and {control} begins with:"),
         Bullets([f"rlsum {shlex.join(command)}"], "code"),
     ]
 
 
 def commands(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
     """Every command, to repeat a cell by itself."""
-    of = folder.comparison
-    lines = [shlex.join(typed(of, command)) for cell in cells for command in commands_of(of, cell, cells)]
+    comparison = folder.comparison
+    lines = [shlex.join(typed(comparison, words)) for cell in cells for words in commands_of(comparison, cell, cells)]
     note = "The configurations are in the folder of the comparison. A run that exists must be moved away first."
     return [Paragraph(note, small=True), Fold("Commands", (Bullets(lines, "code"),))]

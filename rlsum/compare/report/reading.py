@@ -95,10 +95,10 @@ def side_by_side(
     systems: Mapping[str, Mapping[str, Output]], vocabulary: Collection[str] | None, articles: Sequence[str]
 ) -> list[Example]:
     """``articles`` (ids) with the output of every system that has one; ``systems`` maps name -> id -> output."""
-    found = [
+    written = (
         {name: outputs[article] for name, outputs in systems.items() if article in outputs} for article in articles
-    ]
-    return [_example(outputs, vocabulary) for outputs in found if outputs]
+    )
+    return [_example(outputs, vocabulary) for outputs in written if outputs]
 
 
 def _example(outputs: Mapping[str, Output], vocabulary: Collection[str] | None) -> Example:
@@ -107,7 +107,7 @@ def _example(outputs: Mapping[str, Output], vocabulary: Collection[str] | None) 
     words = {name: set(runs(output.candidate)) for name, output in outputs.items()}
     summaries = {}
     for name, output in outputs.items():
-        others = set().union(*(each for other, each in words.items() if other != name)) if len(words) > 1 else None
+        others = set().union(*(words[writer] for writer in words if writer != name)) if len(words) > 1 else None
         summaries[name] = marked(output.candidate, output.source, vocabulary, others)
     return Example(first.id, first.source, first.references[0] if first.references else "", summaries)
 

@@ -29,12 +29,12 @@ def side_effects(
     Losses are against the start on the test articles, by the verdicts of the table of differences. ``paths``: the
     validations, which say when a loss or a length began. ``cut``: as `rlsum.compare.report.cut` has it.
     """
-    own = next((path for path in paths if path.system == system.title), None)
-    said = [*filter(None, (_length(results, system, own, cut), _losses(results, system, own)))]
-    return " ".join(f"{each[0].upper()}{each[1:]}." for each in said)
+    validations = next((path for path in paths if path.system == system.title), None)
+    sentences = [*filter(None, (_length(results, system, validations, cut), _losses(results, system, validations)))]
+    return " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in sentences)
 
 
-def _losses(results: Results, system: System, own: Path | None) -> str:
+def _losses(results: Results, system: System, validations: Path | None) -> str:
     tests = [
         test
         for test in results.against.get(START, ())
@@ -45,7 +45,7 @@ def _losses(results: Results, system: System, own: Path | None) -> str:
         loss = f"the least is {SCALE * worst.difference.mean:+.2f} on {worst.metric} over the start"
         return f"one seed cannot tell whether other metrics fell: {loss}"
     lost = [test for test in tests if test.shown and verdict(test.difference) == "worse"]
-    since = {test.metric: below_since(own, test.metric) if own is not None else None for test in lost}
+    since = {test.metric: below_since(validations, test.metric) if validations is not None else None for test in lost}
     began = {name: "" if step is None else f", in validation from update {step:,} on" for name, step in since.items()}
     losses = [f"{test.metric} ({SCALE * test.difference.mean:+.2f}{began[test.metric]})" for test in lost]
     if losses:
@@ -69,8 +69,8 @@ def _ratio(system: System, base: System) -> float:
     """The mean length of a system over that of the base; 1 where one is unknown."""
     if LENGTH not in base.properties or LENGTH not in system.properties:
         return 1.0
-    own, other = (float(np.nanmean(each.properties[LENGTH])) for each in (system, base))
-    return own / other if other else 1.0
+    length, base_length = (float(np.nanmean(row.properties[LENGTH])) for row in (system, base))
+    return length / base_length if base_length else 1.0
 
 
 def left_besides_length(results: Results, system: System, cut: Mapping[str, Difference] | None) -> Difference | None:
@@ -88,36 +88,36 @@ def left_besides_length(results: Results, system: System, cut: Mapping[str, Diff
     return None if left is None or np.isnan(left.mean) else left
 
 
-def _length(results: Results, system: System, path: Path | None, cut: Mapping[str, Difference] | None) -> str:
+def _length(results: Results, system: System, validations: Path | None, cut: Mapping[str, Difference] | None) -> str:
     base = results.base
     if base is None or abs(_ratio(system, base) - 1) < LONGER:
         return ""
     tokens = float(np.nanmean(system.properties[LENGTH]))
-    since = longer_since(path, 1 + LONGER) if path is not None and is_longer(system, base) else None
+    since = longer_since(validations, 1 + LONGER) if validations is not None and is_longer(system, base) else None
     began = "" if since is None else f" (longer than the start's in validation from update {since:,} on)"
-    said = f"its summaries have {tokens:.1f} tokens, {_ratio(system, base):.1f} times those of {base.title}{began}"
+    lengths = f"its summaries have {tokens:.1f} tokens, {_ratio(system, base):.1f} times those of {base.title}{began}"
     pair, left = at_equal_length_of(system, base, system.reward), left_besides_length(results, system, cut)
     if pair is None:
-        return said
+        return lengths
     if left is None:
-        return f"{said}, and what {system.reward} gained besides length cannot be judged ({pair.reason})"
+        return f"{lengths}, and what {system.reward} gained besides length cannot be judged ({pair.reason})"
     score = f"{SCALE * left.mean:+.2f} on {system.reward} ({_interval(left)})"
     if not pair.reason:
-        return f"{said}; at equal length {score} is left"
+        return f"{lengths}; at equal length {score} is left"
     gain = "a gain besides length is left" if left.low > 0 else "no gain besides length is shown"
-    return f"{said}, and {pair.reason}; cut to the lengths of {base.title} they score {score}: {gain}"
+    return f"{lengths}, and {pair.reason}; cut to the lengths of {base.title} they score {score}: {gain}"
 
 
-def _interval(found: Difference) -> str:
-    return f"{SCALE * found.low:+.2f} to {SCALE * found.high:+.2f}"
+def _interval(difference: Difference) -> str:
+    return f"{SCALE * difference.low:+.2f} to {SCALE * difference.high:+.2f}"
 
 
 def at_equal_length_of(system: System, base: System, name: str | None) -> EqualLength | None:
     """A metric or property of two rows at equal length; None where one lacks it."""
-    own, other = (_columns(each).get(str(name)) for each in (system, base))
-    if own is None or other is None:
+    values, base_values = (_columns(row).get(str(name)) for row in (system, base))
+    if values is None or base_values is None:
         return None
-    return at_equal_length(own, other, system.properties[LENGTH], base.properties[LENGTH])
+    return at_equal_length(values, base_values, system.properties[LENGTH], base.properties[LENGTH])
 
 
 def equal_length_table(results: Results) -> Table | None:
@@ -129,7 +129,7 @@ def equal_length_table(results: Results) -> Table | None:
     if base is None or LENGTH not in base.properties or not results.trained:
         return None
     scales = {name: (float(SCALE), 2, name) for name in results.metrics}
-    scales |= {name: (each.scale, each.digits, each.label) for name, each in PROPERTIES.items() if name != LENGTH}
+    scales |= {name: (prop.scale, prop.digits, prop.label) for name, prop in PROPERTIES.items() if name != LENGTH}
     names = [name for name in scales if name in _columns(base)]
     rows = []
     for system in results.trained:
@@ -157,7 +157,7 @@ def _equal_cell(pair: EqualLength | None, scale: float, digits: int) -> Cell:
     return _difference_cell(pair.adjusted, scale, digits, raw)
 
 
-def _difference_cell(found: Difference, scale: float, digits: int, further: str) -> Cell:
+def _difference_cell(difference: Difference, scale: float, digits: int, further: str) -> Cell:
     """A signed difference, its interval and a ``further`` remark beneath."""
-    mean, low, high = (scale * value for value in (found.mean, found.low, found.high))
+    mean, low, high = (scale * value for value in (difference.mean, difference.low, difference.high))
     return difference_cell(mean, low, high, digits, note=further)

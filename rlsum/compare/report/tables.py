@@ -75,35 +75,36 @@ def missing_table(results: Results) -> Table:
 def verdict_table(results: Results, margin: float | None = None) -> Table:
     """Each trained system on its own reward, against the start and against continued likelihood."""
     rows, others = [], opponents(results)
-    for name, own in own_reward(results, margin).items():
-        tests = [next((test for test in own.tests if test.other == other.name), None) for other in others]
+    for name, outcome in own_reward(results, margin).items():
+        tests = {test.other: test for test in outcome.tests}
         gains = [
             cell
-            for test in tests
+            for test in (tests.get(opponent.name) for opponent in others)
             for cell in (gain_cell(test), Cell(UNDEFINED if test is None else p_text(test.difference.p)))
         ]
-        detail = own.decisive.partial if np.isnan(own.verdict.p) else f"Holm p {p_text(own.verdict.p)}"
-        word = Cell(own.said(margin), detail, mark=own.verdict.word in ("better", "worse"))
-        rows.append((Cell(results.systems[name].title), Cell(own.decisive.metric), *gains, word))
+        detail = outcome.decisive.partial if np.isnan(outcome.verdict.p) else f"Holm p {p_text(outcome.verdict.p)}"
+        word = Cell(outcome.words(margin), detail, mark=outcome.verdict.word in ("better", "worse"))
+        rows.append((Cell(results.systems[name].title), Cell(outcome.decisive.metric), *gains, word))
     header = (
         "system",
         "trained on",
-        *(name for other in others for name in (f"gain over {other.title}", "p")),
+        *(name for opponent in others for name in (f"gain over {opponent.title}", "p")),
         "verdict",
     )
     note = (
         f"Each system on the reward that it was trained on, x {SCALE}, paired by seed and article. Better: above "
-        f"{joined([other.title for other in others])}, p <= {ALPHA} after Holm's correction for the rows; worse: below "
-        "one of them, corrected for all tests of the table. Bold: such a verdict; p beside a gain is not corrected."
+        f"{joined([opponent.title for opponent in others])}, p <= {ALPHA} after Holm's correction for the rows; worse: "
+        "below one of them, corrected for all tests of the table. Bold: such a verdict; p beside a gain is not "
+        "corrected."
     )
-    one = "With one seed a p-value is about these models: it allows no verdict about what they were trained on."
-    less = f"A loss of {(margin or 0) * SCALE:g} points or more is ruled out: one-sided, Holm's correction, too."
-    notes = (note, *([one] if len(results.seeds) < 2 else []), *([less] if margin is not None else []))
+    single_seed = "With one seed a p-value is about these models: it allows no verdict about what they were trained on."
+    ruled_out = f"A loss of {(margin or 0) * SCALE:g} points or more is ruled out: one-sided, Holm's correction, too."
+    notes = (note, *([single_seed] if len(results.seeds) < 2 else []), *([ruled_out] if margin is not None else []))
     return Table("Did the reward help?", header, tuple(rows), notes)
 
 
 @dataclass(frozen=True)
-class Own:
+class OwnReward:
     """A trained system on its own reward: its tests against start and control, and what they say together."""
 
     tests: tuple[Contrast, ...]
@@ -114,7 +115,7 @@ class Own:
         """The test that decides."""
         return self.tests[self.verdict.decisive]
 
-    def said(self, margin: float | None) -> str:
+    def words(self, margin: float | None) -> str:
         """The verdict in words; "no worse" with its margin, in points."""
         word = self.verdict.word
         return f"loses less than {(margin or 0) * SCALE:g} points" if word == "no worse" else word
@@ -122,27 +123,26 @@ class Own:
 
 def opponents(results: Results) -> list[System]:
     """What a trained system must be better than: the start and continued likelihood, where they have scores."""
-    return [results.systems[other] for other in (START, NONE) if other in results.systems]
+    return [results.systems[name] for name in (START, NONE) if name in results.systems]
 
 
-def own_reward(results: Results, margin: float | None = None) -> dict[str, Own]:
+def own_reward(results: Results, margin: float | None = None) -> dict[str, OwnReward]:
     """System -> its tests against start and control on its own reward; those of all systems are one family."""
-    found: dict[str, tuple[Contrast, ...]] = {}
+    tests_of: dict[str, tuple[Contrast, ...]] = {}
     for system in results.trained:
         reward = system.reward
-        others = [other for other in opponents(results) if reward in other.metrics and reward in system.metrics]
-        if reward is not None and others:
-            found[system.name] = tuple(compare(system, other, reward) for other in others)
-    said = verdicts([[test.judged for test in tests] for tests in found.values()], margin=margin)
-    return {name: Own(tests, verdict) for (name, tests), verdict in zip(found.items(), said, strict=True)}
+        if reward in system.metrics and (others := [row for row in opponents(results) if reward in row.metrics]):
+            tests_of[system.name] = tuple(compare(system, row, str(reward)) for row in others)
+    judgments = verdicts([[test.judged for test in tests] for tests in tests_of.values()], margin=margin)
+    return {name: OwnReward(tests, verdict) for (name, tests), verdict in zip(tests_of.items(), judgments, strict=True)}
 
 
 def difference_table(results: Results, other: str) -> Table:
     """Every competing row minus ``other``, by every metric."""
     metrics = results.metrics
-    found = {(test.system, test.metric): test for test in results.against[other]}
+    test_of = {(test.system, test.metric): test for test in results.against[other]}
     rows = tuple(
-        (Cell(system.title), *(gain_cell(found.get((system.name, metric))) for metric in metrics))
+        (Cell(system.title), *(gain_cell(test_of.get((system.name, metric))) for metric in metrics))
         for system in results.compared
         if system.name != other
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -39,13 +40,11 @@ def series(rows: Sequence[Row], kind: str, key: str) -> tuple[NDArray[np.float64
 
 def line(seeds: Sequence[Sequence[Row]], kind: str, key: str, scale: float = 1.0) -> Line:
     """Steps (n,) that all seeds have, the mean over seeds (n,) times ``scale``, and its band; one seed has none."""
-    found = [series(rows, kind, key) for rows in seeds]
-    steps = found[0][0] if found else np.array([])
-    for others, _ in found[1:]:
-        steps = np.intersect1d(steps, others)
-    values = scale * np.array([[*column[np.isin(at, steps)]] for at, column in found]).reshape(len(found), len(steps))
-    if len(found) < 2:
-        return steps, values[0] if found else steps, None
+    logs = [series(rows, kind, key) for rows in seeds]
+    steps = reduce(np.intersect1d, (at for at, _ in logs)) if logs else np.array([])
+    values = scale * np.array([[*column[np.isin(at, steps)]] for at, column in logs]).reshape(len(logs), len(steps))
+    if len(logs) < 2:
+        return steps, values[0] if logs else steps, None
     return steps, values.mean(axis=0), (values.min(axis=0), values.max(axis=0))
 
 
@@ -97,8 +96,8 @@ def _likelihood_panels(runs: Runs, looks: Looks, prefix: str) -> list[Panel]:
 
 
 def _validation_panels(runs: Runs, looks: Looks, metrics: Sequence[str]) -> list[Panel]:
-    properties = [each for each in PROPERTIES.values() if each.curve]
-    shown = [*((name, name, 1.0) for name in metrics), *((each.name, each.label, each.scale) for each in properties)]
+    properties = [prop for prop in PROPERTIES.values() if prop.curve]
+    shown = [*((name, name, 1.0) for name in metrics), *((prop.name, prop.label, prop.scale) for prop in properties)]
     panels = []
     for key, title, scale in shown:
         curves = (_curve(name, looks, line(rows, "valid", key, scale)) for name, rows in runs.items())
