@@ -260,9 +260,9 @@ class Config:
     @property
     def tokenizer(self) -> Tokenizer:
         """``data.tokenizer``, by default spacy in a language without spaces, unless the model has its own."""
-        own = self.model is not None and self.model.own_tokenizer
+        subwords = self.model is not None and self.model.own_tokenizer
         unspaced = splitter_of(self.language) == "character"
-        return self.data.tokenizer or ("spacy" if unspaced and not own else "whitespace")
+        return self.data.tokenizer or ("spacy" if unspaced and not subwords else "whitespace")
 
     @property
     def reading(self) -> tuple[Columns, Tokens]:

@@ -92,12 +92,12 @@ def check_free(name: str, path: Path, overwrite: bool = False, typed: str | None
 
     Creates a missing folder, and a temporary file in it: permissions alone do not tell, least of all to root.
     """
-    given = option(name, path, typed)
+    argument = option(name, path, typed)
     try:
         if path.is_file() and not overwrite:
-            raise UserError(f"{given}: exists; add {option('overwrite', True)}, or choose another name")
+            raise UserError(f"{argument}: exists; add {option('overwrite', True)}, or choose another name")
         if path.exists() and not path.is_file():
-            raise UserError(f"{given}: cannot be written, not a file; give the name of a file")
+            raise UserError(f"{argument}: cannot be written, not a file; give the name of a file")
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
             path.open("ab").close()  # fails for a protected file
@@ -105,7 +105,7 @@ def check_free(name: str, path: Path, overwrite: bool = False, typed: str | None
             pass
     except OSError as error:
         fix = "choose a file in a folder you may write to"
-        raise UserError(f"{given}: cannot be written ({error.strerror}); {fix}") from error
+        raise UserError(f"{argument}: cannot be written ({error.strerror}); {fix}") from error
 
 
 def check_folder(name: str, folder: Path, files: Iterable[str], overwrite: bool = False) -> None:

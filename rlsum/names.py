@@ -25,9 +25,9 @@ def foreign(name: str) -> str | None:
     return None if Path(origin).read_text(encoding="utf-8", errors="replace").startswith(OURS[name]) else origin
 
 
-def fix(other: str) -> str:
+def fix(file: str) -> str:
     """What helps against the file ``other`` that ``foreign`` found."""
-    if any(Path(other).resolve().is_relative_to(HOME / name) for name in OURS):  # ours is gone
+    if any(Path(file).resolve().is_relative_to(HOME / name) for name in OURS):  # ours is gone
         return "another package wrote over it: uninstall that one, then pip install --force-reinstall --no-deps rlsum"
     return "rename it, uninstall it, or start Python elsewhere"
 
@@ -38,11 +38,11 @@ def ours(name: str) -> ModuleType:
     Its name then means ours for the whole process. Raises ImportError where the other one is imported already, or
     has overwritten ours.
     """
-    other = foreign(name)
-    if other is None:
+    file = foreign(name)
+    if file is None:
         return importlib.import_module(name)
     if name in sys.modules:
-        raise ImportError(f"{other} is imported as {name!r} already; import rlsum.{name} first, or {fix(other)}")
+        raise ImportError(f"{file} is imported as {name!r} already; import rlsum.{name} first, or {fix(file)}")
     sys.path.insert(0, str(HOME))
     try:
         if (hidden := foreign(name)) is not None:

@@ -78,7 +78,7 @@ def options_checked() -> Iterator[None]:
         yield
     except ValidationError as error:
         fault = error.errors()[0]
-        if isinstance(own := fault.get("ctx", {}).get("error"), UserError):  # raised by the dataclass itself
-            raise own from error
+        if isinstance(cause := fault.get("ctx", {}).get("error"), UserError):  # raised by the dataclass itself
+            raise cause from error
         name, problem = str(fault["loc"][0]), fault["msg"].replace("Input should be", "must be")
         raise UserError(f"{option(name, fault['input'])}: {problem}") from error

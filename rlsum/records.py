@@ -215,7 +215,7 @@ def _output(read: Read, number: int, name: str, texts: RecordTexts) -> Output:
     if read.problem:
         raise RecordError(f"{read.where}: {read.problem}; expected one JSON object a line, or a table with a header")
     row = {"id": number, "source": "", "system": name, **texts(read.where, read.fields)}
-    given = {field: row[field] for field in OUTPUT_FIELDS} | {"scores": row.get("scores") or {}}
+    values = {field: row[field] for field in OUTPUT_FIELDS} | {"scores": row.get("scores") or {}}
     if (named := identity(row["id"])) is not None:
-        given["id"] = named
-    return replace(parse(Output, given, read.where, RecordError), columns=other_fields(row))
+        values["id"] = named
+    return replace(parse(Output, values, read.where, RecordError), columns=other_fields(row))

@@ -37,13 +37,13 @@ def check_as(schema: type[Schema], values: Mapping[str, Any], origin: str, furth
 
 def known_keys(schema: Any, prefix: str = "") -> list[str]:
     """Every key of a dataclass of sections, dotted, sections before their keys; ``NAME`` where any name may stand."""
-    found: list[str] = []
+    keys: list[str] = []
     for name, hint in get_type_hints(schema).items():
         if name in {field.name for field in dataclasses.fields(schema)}:
-            found.append(prefix + name)
+            keys.append(prefix + name)
             for kind in _sections_in(hint):
-                found += known_keys(kind, f"{prefix}{name}.{NAME}." if get_origin(hint) is dict else f"{prefix}{name}.")
-    return list(dict.fromkeys(found))
+                keys += known_keys(kind, f"{prefix}{name}.{NAME}." if get_origin(hint) is dict else f"{prefix}{name}.")
+    return list(dict.fromkeys(keys))
 
 
 def left_open(*kinds: Any, without: Sequence[str] = ()) -> Any:
@@ -81,46 +81,46 @@ def places_of(written: str, known: Sequence[str]) -> list[str]:
     """
     section, _, word = written.lower().replace("-", "_").rpartition(".")
     words = {key: key.rpartition(".")[2] for key in known}
-    own = {key: last for key, last in words.items() if _inside(key.rpartition(".")[0], section)}
+    in_section = {key: last for key, last in words.items() if _inside(key.rpartition(".")[0], section)}
     meant = (
-        *get_close_matches(word, own.values(), n=1, cutoff=TYPED_WRONG),
-        *(last for last in words.values() if word in (last, "".join(part[0] for part in last.split("_")))),
-        *get_close_matches(word, own.values(), n=1),
+        *get_close_matches(word, in_section.values(), n=1, cutoff=TYPED_WRONG),
+        *(last for last in words.values() if word in (last, "".join(piece[0] for piece in last.split("_")))),
+        *get_close_matches(word, in_section.values(), n=1),
         *get_close_matches(word, words.values(), n=1),
     )
     named = [key for key, last in words.items() if last == next(iter(meant), None)]
     alike = [key for key in named if f".{key}".endswith(f".{section}.{words[key]}")]
-    named = [key for key in named if key in own] or alike or named
-    return [key for key in named if key.count(".") == min(other.count(".") for other in named)][:MOST_NAMED]
+    named = [key for key in named if key in in_section] or alike or named
+    return [key for key in named if key.count(".") == min(name.count(".") for name in named)][:MOST_NAMED]
 
 
 def _inside(known: str, section: str) -> bool:
     """Whether a section of a file is the known one, in which any name may stand for ``NAME``."""
-    parts, given = known.split("."), section.split(".")
-    return len(parts) == len(given) and all(part in (NAME, name) for part, name in zip(parts, given, strict=True))
+    levels, names = known.split("."), section.split(".")
+    return len(levels) == len(names) and all(level in (NAME, name) for level, name in zip(levels, names, strict=True))
 
 
 def _refused(origin: str, faults: Sequence[str]) -> ConfigError:
     return ConfigError(f"{origin}: {len(faults)} fault(s)\n" + "\n".join(f"  {line}" for line in faults))
 
 
-def _switches_as_numbers(given: Any, made: Any, key: str = "") -> Iterator[str]:
+def _switches_as_numbers(written: Any, made: Any, key: str = "") -> Iterator[str]:
     """Where a number was read from true or false: YAML writes true as yes and on, too, and pydantic makes it 1."""
-    if isinstance(given, bool):
+    if isinstance(written, bool):
         if not isinstance(made, bool) and isinstance(made, int | float):
-            yield f"{key}: must be a number, not {str(given).lower()}, which YAML also reads from yes, no, on and off"
-    elif isinstance(given, Mapping):
-        for name, value in given.items():
+            yield f"{key}: must be a number, not {str(written).lower()}, which YAML also reads from yes, no, on and off"
+    elif isinstance(written, Mapping):
+        for name, value in written.items():
             inner = made.get(name) if isinstance(made, Mapping) else getattr(made, str(name), None)
             yield from _switches_as_numbers(value, inner, f"{key}.{name}" if key else str(name))
-    elif isinstance(given, list | tuple) and isinstance(made, list | tuple):
-        for number, (value, inner) in enumerate(zip(given, made, strict=True)):
+    elif isinstance(written, list | tuple) and isinstance(made, list | tuple):
+        for number, (value, inner) in enumerate(zip(written, made, strict=True)):
             yield from _switches_as_numbers(value, inner, f"{key}.{number}")
 
 
 def _explain(fault: Any, known: Sequence[str]) -> Iterator[str]:
-    key = ".".join(str(part) for part in fault["loc"] if part not in KINDS)
-    kind = next((part for part in fault["loc"] if part in KINDS), None)
+    key = ".".join(str(place) for place in fault["loc"] if place not in KINDS)
+    kind = next((place for place in fault["loc"] if place in KINDS), None)
     if fault["type"] == "unexpected_keyword_argument":
         yield from _unknown(key, fault["input"], known, kind)
     else:

@@ -194,11 +194,11 @@ def summary(name: str) -> str:
     return locate(name).read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").rstrip(".")
 
 
-def written(given: Overrides) -> list[str]:
+def written(overrides: Overrides) -> list[str]:
     """What Python gives as ``key=value``, functions by their names. Raises UserError for one that no name finds."""
-    if isinstance(given, Mapping):
-        return [f"{key}={json.dumps(value, default=_named)}" for key, value in given.items()]
-    return list(given)
+    if isinstance(overrides, Mapping):
+        return [f"{key}={json.dumps(value, default=_named)}" for key, value in overrides.items()]
+    return list(overrides)
 
 
 def _named(value: Any) -> Any:

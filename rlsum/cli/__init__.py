@@ -51,8 +51,8 @@ def main() -> None:
 def _notice_foreign_packages() -> None:
     """Say where a file or package of the name of one of ours hides it; end where the command cannot do without."""
     for name, needed in (("rewards", True), ("human_eval", "human-eval" in sys.argv[1:2])):
-        other = foreign(name)
-        if other is not None:
-            print(f"rlsum: `import {name}` finds {other}, which is not rlsum's; {fix(other)}", file=sys.stderr)
+        file = foreign(name)
+        if file is not None:
+            print(f"rlsum: `import {name}` finds {file}, which is not rlsum's; {fix(file)}", file=sys.stderr)
             if needed:
                 sys.exit(2)

@@ -44,7 +44,7 @@ def baseline(
     if not texts.is_file():
         raise UserError(f"--texts {texts}: no such file; give a file of texts, one a line")
     key = (getattr(reward, "metric", None), language)  # measure_baseline refuses other rewards
-    if not overwrite and any((other.metric, other.language) == key for other in known):
+    if not overwrite and any((entry.metric, entry.language) == key for entry in known):
         raise UserError(f"--out {out}: already has a baseline of {key[0]} for {language}; add --overwrite")
     lines = read_texts(texts)
     if len(set(lines)) < 2:

@@ -22,11 +22,11 @@ def configs(name: Annotated[str | None, typer.Argument(help="Name of a configura
     rlsum configs demo/sms > mine.yaml
     """
     known = yaml_files.names()
-    listed = [other for other in known if name is None or other.startswith(f"{name}/")]
+    listed = [entry for entry in known if name is None or entry.startswith(f"{name}/")]
     if name is not None and not listed:
         typer.echo(_printed(name), nl=False)
-    for other in listed:
-        typer.echo(f"{other:{max(map(len, known))}}  {yaml_files.summary(other)}")
+    for entry in listed:
+        typer.echo(f"{entry:{max(map(len, known))}}  {yaml_files.summary(entry)}")
 
 
 def _printed(name: str) -> str:

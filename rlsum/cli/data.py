@@ -91,8 +91,8 @@ def inspect(
         values = _drafted(path, split, reading, language, pretrained)
         language = None
     data = {**vars(reading), f"{part}_limit": limit}
-    given = {"data": data, "vocabulary": {"size": vocabulary}, "training": {"seed": seed}, "language": language}
-    config = check(yaml_files.merge(values, _given(given)), path)
+    options = {"data": data, "vocabulary": {"size": vocabulary}, "training": {"seed": seed}, "language": language}
+    config = check(yaml_files.merge(values, _given(options)), path)
     _show(inspected(config, part), config, f"{path} ({split})")
 
 
@@ -253,11 +253,11 @@ def _tables(corpus: Corpus, described: CorpusDescription, title: str, max_source
         *((f"skipped, {reason}", f"{count}", corpus.examples[reason]) for reason, count in corpus.skipped.items()),
         ("duplicate ids, kept", f"{corpus.duplicate_ids}", ""),
     ]
-    parts = (("articles", described.articles, max_source), ("summaries", described.summaries, max_target))
+    sides = (("articles", described.articles, max_source), ("summaries", described.summaries, max_target))
     lengths = [
-        (name, f"{part.mean:.1f}", *(f"{value:.0f}" for value in part.quantiles), f"{part.share_cut:.1%} at {limit}")
-        for name, part, limit in parts
-        if part
+        (name, f"{side.mean:.1f}", *(f"{value:.0f}" for value in side.quantiles), f"{side.share_cut:.1%} at {limit}")
+        for name, side, limit in sides
+        if side
     ]
     shares = (
         (f"article tokens outside the {described.vocabulary or 0:,} words", described.oov_articles, ".2%"),

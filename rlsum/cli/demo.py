@@ -38,13 +38,13 @@ def demo(
     from rlsum.compare import config as configs
 
     started = time.perf_counter()
-    own = {
+    settings = {
         "folder": str(folder),
         "seeds": [seed],
         "simulate.seed": seed,
         "controls": ["none", "shuffled"] if shuffled else ["none"],
     }
-    overrides = [f"{key}={json.dumps(value)}" for key, value in own.items()]
+    overrides = [f"{key}={json.dumps(value)}" for key, value in settings.items()]
     config = Path(str(resources.files("rlsum") / "configs" / "compare" / "demo.yaml"))
     known = configs.load(config, overrides)
     names = chosen("--rewards", rewards, tuple(known.rewards))

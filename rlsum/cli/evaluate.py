@@ -56,6 +56,6 @@ def evaluate(
     report.check(FILES)
     choices = {"language": language, "clean": clean, "baseline": baseline, "resamples": resamples, "seed": seed}
     with bars() as advance:
-        given = [*map(str, references or ())]
-        evaluation = api.evaluate(files, given, metrics, **vars(columns), **choices, advance=advance)  # type: ignore[arg-type]
+        gold = [*map(str, references or ())]
+        evaluation = api.evaluate(files, gold, metrics, **vars(columns), **choices, advance=advance)  # type: ignore[arg-type]
     report.show(evaluation, to_json)

@@ -138,13 +138,13 @@ def fit_metric(
     start = check_learnable(spec)
     check_folder(out)
     training, validation, tested = pools(examples)
-    for part, pool in (("training", training), ("validation", validation), ("test", tested)):
-        if pool or part != "test":
-            check_varied(part, pool)
+    for split, pool in (("training", training), ("validation", validation), ("test", tested)):
+        if pool or split != "test":
+            check_varied(split, pool)
     check_scorable(start, tested)
     before = scored(start, tested)
-    with _telling(len(training), options, _line) as told:
-        fitted = fit(spec, training, validation, out, options, *told)
+    with _telling(len(training), options, _line) as callbacks:
+        fitted = fit(spec, training, validation, out, options, *callbacks)
     reward = learned(path=str(out), device=start.space.source.device)
     _print(fitted, before, scored(reward, tested))
     typer.echo(f"{out}: epoch {fitted.about['epoch']}, learned(path={out})")
@@ -163,17 +163,17 @@ def _fit_votes(spec: Spec, out: Path, options: FitOptions, pools: Pools) -> None
     training, validation, tested = pools(lambda rows, score, groups: votes(rows, score, groups, reward.given))
     rows, lines = [], []
     for folder, by_length in ((out, False), (out / CONTROLLED, True)):
-        with _telling(len(training), options, _vote_line) as told:
-            fitted = fit_votes(reward, spec, training, validation, folder, options, by_length, *told)
+        with _telling(len(training), options, _vote_line) as callbacks:
+            fitted = fit_votes(reward, spec, training, validation, folder, options, by_length, *callbacks)
         name = "length apart" if by_length else "as voted"
         fresh = learned(path=str(folder), device=reward.options.device)
         agreed = {"validation": fitted.best.agreement if fitted.best else None}
         agreed["test"] = agreement(score_gaps(fresh, tested), tested) if tested else None
-        for part, found in agreed.items():
-            if found:
-                rows.append(_agreement_row(f"{name}: {part}", found))
-            if found and found.undefined:
-                of = f"{found.undefined:,} of {found.votes:,} votes of the {part}"
+        for split, measured in agreed.items():
+            if measured:
+                rows.append(_agreement_row(f"{name}: {split}", measured))
+            if measured and measured.undefined:
+                of = f"{measured.undefined:,} of {measured.votes:,} votes of the {split}"
                 typer.echo(f"{folder}: left out {of}, with a text too long for the model", err=True)
         if not fitted.about["validation"]["log_likelihood"] > fitted.history[0].quality:
             typer.echo(f"{folder}: held-out votes are no more likely by these scores than without any", err=True)
@@ -234,19 +234,19 @@ def _row(name: str, before: Correlations, after: Correlations) -> tuple:
 
 def _vote_line(validation: VoteValidation, best: bool) -> str:
     loss = "" if math.isnan(validation.loss) else f"  loss {validation.loss:.4f}"
-    found = validation.agreement
-    accuracy = f", accuracy {found.accuracy.mean:.3f}, of the longer {found.longer_accuracy.mean:.3f}" if found else ""
+    votes = validation.agreement
+    accuracy = f", accuracy {votes.accuracy.mean:.3f}, of the longer {votes.longer_accuracy.mean:.3f}" if votes else ""
     line = f"epoch {validation.epoch}{loss}  validation: log-likelihood {validation.quality:.4f}{accuracy}"
     return line + ("  (best so far)" if best else "")
 
 
-def _agreement_row(name: str, found: Agreement) -> tuple:
-    values = (found.accuracy, found.longer_accuracy, found.kendall, found.longer_chosen)
-    return (Cell(name), Cell(f"{found.accuracy.n:,}"), *(Cell(_interval(one)) for one in values))
+def _agreement_row(name: str, agreement: Agreement) -> tuple:
+    values = (agreement.accuracy, agreement.longer_accuracy, agreement.kendall, agreement.longer_chosen)
+    return (Cell(name), Cell(f"{agreement.accuracy.n:,}"), *(Cell(_interval(interval)) for interval in values))
 
 
-def _interval(one: Interval) -> str:
-    if math.isnan(one.mean):
+def _interval(interval: Interval) -> str:
+    if math.isnan(interval.mean):
         return "\N{EN DASH}"
-    ends = "no interval" if math.isnan(one.low) else f"{100 * one.low:.1f} to {100 * one.high:.1f}"
-    return f"{100 * one.mean:.1f} ({ends})"
+    ends = "no interval" if math.isnan(interval.low) else f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
+    return f"{100 * interval.mean:.1f} ({ends})"

@@ -91,9 +91,8 @@ def _show(loaded: Judgments, as_json: bool) -> None:
     if not as_json:
         show([_counts(loaded, overview), _scores(overview), Bullets(loaded.notes)], Console())
         return
-    counted = {"name": loaded.name, **asdict(overview)}
-    told = {"left_out": dict(loaded.left_out), "notes": list(loaded.notes)}
-    typer.echo(json.dumps({**counted, **told}, indent=2, ensure_ascii=False))
+    remarks = {"left_out": dict(loaded.left_out), "notes": list(loaded.notes)}
+    typer.echo(json.dumps({"name": loaded.name, **asdict(overview), **remarks}, indent=2, ensure_ascii=False))
 
 
 def _counts(loaded: Judgments, overview: JudgmentCounts) -> Table:

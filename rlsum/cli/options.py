@@ -121,31 +121,31 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
     A field is a typer.Option, or of pydantic: the string under it is its help. One without a string is explained in a
     dataclass of the class's ``EXPLAINED_BY``.
     """
-    own = inspect.signature(command, eval_str=True).parameters
+    declared = inspect.signature(command, eval_str=True).parameters
     kinds: dict[str, Any] = {
-        name: one.annotation for name, one in own.items() if dataclasses.is_dataclass(one.annotation)
+        name: param.annotation for name, param in declared.items() if dataclasses.is_dataclass(param.annotation)
     }
     made = {name: [_parameter(field.name, kind) for field in dataclasses.fields(kind)] for name, kind in kinds.items()}
 
     @wraps(command)
-    def run(**given: Any) -> None:
+    def run(**arguments: Any) -> None:
         objects = {}
         for name, kind in kinds.items():
-            values = {one.name: given.pop(one.name) for one in made[name]}
+            values = {param.name: arguments.pop(param.name) for param in made[name]}
             with options_checked():
                 objects[name] = kind(**values)
-        command(**given, **objects)
+        command(**arguments, **objects)
 
-    parameters = [part for name, one in own.items() for part in made.get(name, [one])]
+    parameters = [param for name, param in declared.items() for param in made.get(name, [param])]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__annotations__ = {param.name: param.annotation for param in parameters}
     return run
 
 
 def _parameter(name: str, kind: Any) -> inspect.Parameter:
     """A field as an option of the command line."""
     hint, default = get_type_hints(kind, include_extras=True)[name], kind.__dataclass_fields__[name].default
-    if not any(isinstance(given, OptionInfo) for given in getattr(hint, "__metadata__", ())):
+    if not any(isinstance(mark, OptionInfo) for mark in getattr(hint, "__metadata__", ())):
         field = kind.__pydantic_fields__[name]
         default, hint = field.default, _option(name, kind, field)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
@@ -162,8 +162,8 @@ def _option(name: str, kind: Any, field: Any) -> Any:
         explained, end = next(known[name] for known in texts if name in known), kind.ELSE
     least = next((limit.ge for limit in field.metadata if hasattr(limit, "ge")), None)
     limits = bounds(field.metadata) if least is None else ""  # typer shows a least value itself
-    own = "|".join(kind.__pydantic_fields__)
-    text = re.sub(f"``({own})``", lambda match: f"`--{match[1].replace('_', '-')}`", explained).replace("``", "`")
+    names = "|".join(kind.__pydantic_fields__)
+    text = re.sub(f"``({names})``", lambda match: f"`--{match[1].replace('_', '-')}`", explained).replace("``", "`")
     text = "; ".join(filter(None, [f"{text[0].upper()}{text[1:]}", limits])) + f"{end}."
     hint: Any = field.annotation
     if NoneType in get_args(hint):

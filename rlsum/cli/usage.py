@@ -24,7 +24,7 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Raises UserError for an option or argument that is missing, unknown or wrong."""
         before = [*args]
-        options = {name: one for one in self.params if one.param_type_name == "option" for name in one.opts}
+        options = {name: entry for entry in self.params if entry.param_type_name == "option" for name in entry.opts}
         try:
             return super().parse_args(ctx, _each_named(args, options))
         except UsageError as error:
@@ -40,20 +40,20 @@ def _each_named(args: Sequence[str], options: Mapping[str, Any]) -> list[str]:
     Raises UserError where names of metrics are so separated, and for a second value of an option that has one.
     """
     written: list[str] = []
-    option, given, seen = "", False, set[str]()
+    option, has_value, seen = "", False, set[str]()
     for word in args:
         if word.startswith("-"):
-            option, given = word.partition("=")[0], "=" in word
+            option, has_value = word.partition("=")[0], "=" in word
             single = option in options and not (options[option].multiple or options[option].is_flag)
             if single and options[option].name in seen:
                 raise UserError(f"{option}: given twice; give one value, or several as `--help` says")
             seen.update([options[option].name] if single else [])
-        elif given and option == "--metrics" and word.partition("(")[0] in names() and not Path(word).exists():
+        elif has_value and option == "--metrics" and word.partition("(")[0] in names() and not Path(word).exists():
             raise UserError(f"--metrics {written[-1]} {word}: write commas, as in --metrics '{written[-1]},{word}'")
-        elif given and option in options and str(options[option].metavar).endswith("..."):
+        elif has_value and option in options and str(options[option].metavar).endswith("..."):
             written.append(option)
         else:
-            given = True
+            has_value = True
         written.append(word)
     return written
 

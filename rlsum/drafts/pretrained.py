@@ -102,7 +102,7 @@ def _lora(sizes: PreTrainedConfig, family: Family) -> str | None:
     from rlsum.models.pretrained import lora
     from rlsum.models.pretrained.options import LoraConfig
 
-    other = LoraConfig(targets=("q_proj", "v_proj"))
+    attention_only = LoraConfig(targets=("q_proj", "v_proj"))
     if not lora.faults(LoraConfig(), sizes, family):
         return "{rank: 16}"
-    return None if lora.faults(other, sizes, family) else "{targets: [q_proj, v_proj]}"
+    return None if lora.faults(attention_only, sizes, family) else "{targets: [q_proj, v_proj]}"

@@ -108,9 +108,9 @@ def _alpha(matrix: Floats, unit: Ints, units: int, scale: Scale) -> Engine:
     """Alpha (b,) under weights of the units (b, units)."""
     if scale == "interval":
         return _interval_alpha(matrix, unit, units)
-    given = ~np.isnan(matrix)
-    distinct, code = np.unique(matrix[given], return_inverse=True)
-    item = np.nonzero(given)[0]
+    present = ~np.isnan(matrix)
+    distinct, code = np.unique(matrix[present], return_inverse=True)
+    item = np.nonzero(present)[0]
     counts = np.zeros((len(matrix), len(distinct)))  # of each value for each item
     np.add.at(counts, (item, code), 1)
     size = counts.sum(1)
@@ -158,10 +158,10 @@ def _corrected(observed: Floats, expected: Floats) -> Floats:
 
 def _mean_of_others(matrix: Floats) -> Floats:
     """For each judgment the mean of the other judgments of its item (m, judges); NaN for a missing judgment."""
-    given = ~np.isnan(matrix)
-    filled = np.where(given, matrix, 0.0)
-    others = np.maximum(given.sum(1, keepdims=True) - 1, 1)
-    return np.where(given, (filled.sum(1, keepdims=True) - filled) / others, np.nan)
+    present = ~np.isnan(matrix)
+    filled = np.where(present, matrix, 0.0)
+    others = np.maximum(present.sum(1, keepdims=True) - 1, 1)
+    return np.where(present, (filled.sum(1, keepdims=True) - filled) / others, np.nan)
 
 
 def _rows(judge: Floats, others: Floats, unit: Ints, units: int) -> Rows:

@@ -48,18 +48,18 @@ def why_not(statistic: str, level: Level, systems: int, inputs: int, random: Ran
     fewest = (known.given if random == "inputs" else known.new).get(level, Fewest())
     needed, over = (fewest.test, fewest.test_inputs) if test else (fewest.interval, fewest.inputs)
     of_whom = "for these systems" if random == "inputs" else "over new systems"
-    other = f"; use {option('random', 'inputs')}"
+    advice = f"; use {option('random', 'inputs')}"
     if random == "inputs" or why_not(statistic, level, systems, inputs, "inputs", test):
-        other = ""
+        advice = ""
     if not needed:
-        return f"no method for {statistic} at level {level} {of_whom} is known to hold its level{other}"
+        return f"no method for {statistic} at level {level} {of_whom} is known to hold its level{advice}"
     if level != "system" and random == "systems":
         return f"no method at level {level} over new systems on these inputs is known to hold its level; use both"
     if systems < needed:
         of = " an input" if level == "input" else ""
-        return f"{counted(systems, 'system')}{of}; with fewer than {needed} no method {of_whom} holds its level{other}"
+        return f"{counted(systems, 'system')}{of}; with fewer than {needed} no method {of_whom} holds its level{advice}"
     if inputs < over:
-        return f"{counted(inputs, 'input')}; with fewer than {over} no method {of_whom} holds its level{other}"
+        return f"{counted(inputs, 'input')}; with fewer than {over} no method {of_whom} holds its level{advice}"
     return ""
 
 
@@ -139,18 +139,18 @@ def estimate(rows: Rows, statistic: str, level: Level, random: Random) -> Spread
 
 def estimated_difference(first: Rows, second: Rows, statistic: str, level: Level, random: Random) -> Spread:
     """The difference of two metrics' coefficients on the same rows, and its spread."""
-    (one, changes), (other, others) = (row_influence(rows, statistic, level) for rows in (first, second))
-    return spread(first, one - other, changes - others, random, power(statistic, level, random))
+    values, influences = zip(*(row_influence(rows, statistic, level) for rows in (first, second)), strict=True)
+    return spread(first, values[0] - values[1], influences[0] - influences[1], random, power(statistic, level, random))
 
 
-def averaged(parts: Sequence[Spread], weights: Floats) -> Spread:
+def averaged(terms: Sequence[Spread], weights: Floats) -> Spread:
     """The weighted mean of independent values; its degrees of freedom by Welch and Satterthwaite."""
     share = weights / weights.sum()
-    variances = share**2 * np.array([part.error for part in parts]) ** 2
+    variances = share**2 * np.array([term.error for term in terms]) ** 2
     total = float(variances.sum())
-    degrees = total**2 / (variances**2 / np.array([part.degrees for part in parts])).sum() if total > 0 else 1
+    degrees = total**2 / (variances**2 / np.array([term.degrees for term in terms])).sum() if total > 0 else 1
     return Spread(
-        float(share @ [part.value for part in parts]), float(np.sqrt(total)) or np.nan, max(1, round(degrees))
+        float(share @ [term.value for term in terms]), float(np.sqrt(total)) or np.nan, max(1, round(degrees))
     )
 
 

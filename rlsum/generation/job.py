@@ -89,14 +89,14 @@ def generate(
     from rlsum.generation.outputs import SummaryTask, check_device, write_summaries
     from rlsum.training.parallel.processes import launched
 
-    config, told, load = _summarizer(fspath(checkpoint), how)
+    config, described, load = _summarizer(fspath(checkpoint), how)
     choice = choice_of(how, config.language, clean=config.model is not None and config.model.clean)
     decoding = decoding_of(config.decoding, how, sampled=how.method == "sample" or choice is not None)
     processes, own_device = launched(how.device)
     device = check_device(own_device)
     if processes.rank != 0:
         say, advance = (lambda text: None), (lambda name, done, total: None)
-    if line := told(decoding):
+    if line := described(decoding):
         say(line)
     with processes.main_first():
         rows = articles(corpus, config, how, choice)

@@ -103,9 +103,9 @@ def choice_of(how: Generating, language: str | None = None, clean: bool = False)
     if best_of is not None and mbr is not None:
         raise UserError(f"{option('best_of', best_of)} and {option('mbr', mbr)} exclude each other; give one")
     needs = (("best_of", "by", "REWARD"), ("by", "best_of", "N"), ("mbr", "samples", "N"), ("samples", "mbr", "REWARD"))
-    for name, other, what in needs:
-        if (value := getattr(how, name)) is not None and getattr(how, other) is None:
-            raise UserError(f"{option(name, value)}: needs {option(other, what)}; add it")
+    for name, partner, what in needs:
+        if (value := getattr(how, name)) is not None and getattr(how, partner) is None:
+            raise UserError(f"{option(name, value)}: needs {option(partner, what)}; add it")
     spec, count = (by, best_of) if mbr is None else (mbr, samples)
     if spec is None or count is None:
         return None

@@ -46,8 +46,8 @@ def configuration(name: str, how: Generating) -> tuple[Config, list[str]]:
     Raises CheckpointError for anything else, UserError if ``how.max_source`` exceeds the model's positions.
     """
     sizes, tokenizer, settings = _read(name)
-    own = _causal if loading.family_of(sizes) is loading.CAUSAL else _seq2seq
-    return own(name, how, sizes, tokenizer, settings), unfollowed(settings)
+    configured = _causal if loading.family_of(sizes) is loading.CAUSAL else _seq2seq
+    return configured(name, how, sizes, tokenizer, settings), unfollowed(settings)
 
 
 def _seq2seq(
@@ -114,19 +114,19 @@ def decoding(settings: dict[str, Any], most: int | None = None) -> Decoding:
     exclude each other.
     """
     ours = Decoding()
-    given: dict[str, Any] = {name: settings.get(theirs) for name, theirs in IN_TRANSFORMERS.items()}
-    given["early_stopping"] = settings.get("early_stopping", False)
+    values: dict[str, Any] = {name: settings.get(theirs) for name, theirs in IN_TRANSFORMERS.items()}
+    values["early_stopping"] = settings.get("early_stopping", False)
     for name in ("max_length", "min_length"):
-        if given[name] is None and settings.get(name) is not None:
-            given[name] = max(0, settings[name] - 1)
-    if given["max_length"] is None and most is not None:
-        given["max_length"] = min(most, ours.max_length)
-    given = {name: value for name, value in given.items() if value is not None}
+        if values[name] is None and settings.get(name) is not None:
+            values[name] = max(0, settings[name] - 1)
+    if values["max_length"] is None and most is not None:
+        values["max_length"] = min(most, ours.max_length)
+    values = {name: value for name, value in values.items() if value is not None}
     try:
-        return replace(ours, **given).searching()
+        return replace(ours, **values).searching()
     except ValueError as error:
         raise UserError(
-            f"generation_config.json: {given} is invalid; max_length must be larger than min_length, and no length "
+            f"generation_config.json: {values} is invalid; max_length must be larger than min_length, and no length "
             "negative: correct the file"
         ) from error
 
@@ -148,9 +148,8 @@ def summary(config: Config, decoding: Decoding, ignored: list[str]) -> str:
         if faults := loading.prompt_faults(sizes, "max_source", tokens, around, decoding.max_length):
             raise UserError("\n".join(faults).replace(f"max_source={tokens}", option("max_source", tokens)))
         texts = f"in a prompt of {around} tokens"
-    line = (
-        f"{section.pretrained}: pretrained model; articles of {config.data.max_source} tokens, {texts}; {decoding.told}"
-    )
+    articles = f"articles of {config.data.max_source} tokens, {texts}"
+    line = f"{section.pretrained}: pretrained model; {articles}; {decoding.in_words}"
     if isinstance(section, Seq2SeqConfig) and section.global_attention != "none":
         line += f"; global attention of the {section.global_attention} token"
     return line + (f"; not followed: {', '.join(ignored)}" if ignored else "")

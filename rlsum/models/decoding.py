@@ -96,7 +96,7 @@ class Decoding(Search, Warping, Limits):
         return f", early stopping {str(self.early_stopping).lower()}" if searches else ""
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         """The options in words: ``beam 5, 0 to 100 tokens, length penalty 1, n-grams blocked 0, early stopping true``.
 
         Those that the method does not read are left out.

@@ -37,8 +37,8 @@ def _inverted(weight: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     total = cumulative[:, -1:].contiguous()
     point = torch.minimum(uniform * total, torch.nextafter(total, torch.zeros_like(total)))  # rounding gives a total
     ids = torch.searchsorted(cumulative, point, right=True).clamp_(max=weight.shape[1] - 1)
-    own = weight.gather(1, ids)
-    return ids, ((point - cumulative.gather(1, ids) + own) / own).clamp_(0.0, 1.0), total
+    drawn = weight.gather(1, ids)
+    return ids, ((point - cumulative.gather(1, ids) + drawn) / drawn).clamp_(0.0, 1.0), total
 
 
 def most_probable(p: Tensor) -> Tensor:
@@ -51,8 +51,8 @@ def most_probable(p: Tensor) -> Tensor:
 def _of_blocks(values: Tensor, reduce: Callable[[Tensor, int], Tensor]) -> Tensor:
     """``reduce`` over each block of BLOCK values: (R, V) -> (R, blocks)."""
     whole = values.shape[1] // BLOCK * BLOCK
-    parts = values[:, :whole].unflatten(1, (whole // BLOCK, BLOCK)), values[:, whole:].unsqueeze(1)
-    return torch.cat([reduce(part, -1) for part in parts if part.shape[1:].numel()], 1)
+    blocks = values[:, :whole].unflatten(1, (whole // BLOCK, BLOCK)), values[:, whole:].unsqueeze(1)
+    return torch.cat([reduce(block, -1) for block in blocks if block.shape[1:].numel()], 1)
 
 
 def _block_ids(block: Tensor, size: int) -> tuple[Tensor, Tensor]:

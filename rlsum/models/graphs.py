@@ -24,15 +24,15 @@ class Graph(Generic[Result]):
     """``step`` as a CUDA graph. ``result``: what it returned when it was recorded, overwritten by every replay."""
 
     def __init__(self, step: Callable[..., Result], *inputs: Tensor) -> None:
-        self._inputs = [given.clone() for given in inputs]
+        self._inputs = [tensor.clone() for tensor in inputs]
         self._graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self._graph):
             self.result = step(*self._inputs)
 
     def replay(self, *inputs: Tensor) -> Result:
         """The result for other inputs of the same shapes."""
-        for kept, given in zip(self._inputs, inputs, strict=True):
-            kept.copy_(given)
+        for kept, new in zip(self._inputs, inputs, strict=True):
+            kept.copy_(new)
         self._graph.replay()
         return self.result
 

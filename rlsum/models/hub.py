@@ -45,8 +45,8 @@ class PointerGeneratorHubConfig(PreTrainedConfig):
     def __init__(self, sizes: PointerGeneratorConfig | None = None, **stored: Any) -> None:
         self.reading: dict[str, Any] = stored.pop("reading", {})
         self.decoding: dict[str, Any] = stored.pop("decoding", {})
-        given = {name: stored.pop(name) for name in SIZES if name in stored}
-        for name, value in asdict(sizes or PointerGeneratorConfig(**given)).items():
+        stored_sizes = {name: stored.pop(name) for name in SIZES if name in stored}
+        for name, value in asdict(sizes or PointerGeneratorConfig(**stored_sizes)).items():
             if name in SIZES:
                 setattr(self, name, value)
         super().__init__(**stored)

@@ -127,9 +127,9 @@ def _kept(log_p: Tensor, sampling: Sampling, drawn: Tensor | None) -> Tensor:
             break
     kept = torch.zeros_like(log_p, dtype=torch.bool).scatter_(1, ids, inside)
     if drawn is not None:
-        own, last = drawn.unsqueeze(1), ids.gather(1, inside.sum(-1, keepdim=True) - 1)
-        less_probable = log_p.gather(1, own) < log_p.gather(1, last) - ROUNDING
-        kept.scatter_(1, last, kept.gather(1, own) | less_probable).scatter_(1, own, True)
+        place, last = drawn.unsqueeze(1), ids.gather(1, inside.sum(-1, keepdim=True) - 1)
+        less_probable = log_p.gather(1, place) < log_p.gather(1, last) - ROUNDING
+        kept.scatter_(1, last, kept.gather(1, place) | less_probable).scatter_(1, place, True)
     return kept
 
 

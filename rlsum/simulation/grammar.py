@@ -53,12 +53,12 @@ DRAWN = re.compile(r"~(\w+)|\(([^)]*)\)")
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact, the share of references that mention it, and templates for articles (told) and references (summed)."""
+    """A fact, the share of references that mention it, and its templates for articles and for references."""
 
     name: str
     share: float
-    told: tuple[str, ...]
-    summed: tuple[str, ...]
+    in_article: tuple[str, ...]
+    in_summary: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Event:
     @property
     def slots(self) -> tuple[str, ...]:
         """The values that a story of this kind needs, in a fixed order; ``x`` is drawn for each sentence instead."""
-        templates = (line for fact in (self.main, *self.facts) for line in (*fact.told, *fact.summed))
+        templates = (line for fact in (self.main, *self.facts) for line in (*fact.in_article, *fact.in_summary))
         return tuple(sorted({slot for line in templates for slot in _SLOT.findall(line)}))
 
 
@@ -98,8 +98,8 @@ def event(kind: str) -> Event:
 
 def _fact(header: str, lines: Sequence[str]) -> Fact:
     name, share = header.split()
-    told = tuple(line[2:] for line in lines if line.startswith("a "))
-    return Fact(name, float(share), told, tuple(line[2:] for line in lines if line.startswith("r ")))
+    in_article = tuple(line[2:] for line in lines if line.startswith("a "))
+    return Fact(name, float(share), in_article, tuple(line[2:] for line in lines if line.startswith("r ")))
 
 
 def pick(rng: random.Random, options: Sequence[T]) -> T:
@@ -137,4 +137,4 @@ def draw_templates(kind: str, rng: random.Random) -> list[str]:
 
 
 def _draw_wording(fact: Fact, rng: random.Random) -> str:
-    return pick(rng, (fact.summed[0], *fact.summed))
+    return pick(rng, (fact.in_summary[0], *fact.in_summary))

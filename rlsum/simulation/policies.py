@@ -36,8 +36,8 @@ def central_templates(kind: str) -> tuple[str, ...]:
 
 
 def _central(fact: Fact) -> str:
-    drawn = (fact.summed[0], *fact.summed)
-    return max(fact.summed, key=lambda wording: sum(_overlap(wording.split(), other.split()) for other in drawn))
+    drawn = (fact.in_summary[0], *fact.in_summary)
+    return max(fact.in_summary, key=lambda wording: sum(_overlap(wording.split(), text.split()) for text in drawn))
 
 
 def _overlap(left: list[str], right: list[str]) -> float:

@@ -93,14 +93,14 @@ def _article(kind: str, facts: Mapping[str, str], names: Iterator[str], rng: ran
     """The lead, then the rest in random order, with the main fact among the second to sixth sentences."""
     table = event(kind)
 
-    def told(fact: Fact) -> str:
-        return word(pick(rng, fact.told), facts, rng)
+    def in_article(fact: Fact) -> str:
+        return word(pick(rng, fact.in_article), facts, rng)
 
-    body = [told(fact) for fact in table.facts]
+    body = [in_article(fact) for fact in table.facts]
     body += [word(template, {"x": next(names)}, rng) for template in _sample(rng, table.others, 2, 7)]
     body.append(word(pick(rng, table.bystanders), {"x": next(names)}, rng))
     _shuffle(rng, body)
-    body.insert(int(rng.random() * 5), told(table.main))
+    body.insert(int(rng.random() * 5), in_article(table.main))
     return (word(pick(rng, table.leads), {}, rng), *body)
 
 
@@ -113,5 +113,5 @@ def _sample(rng: random.Random, options: tuple[str, ...], least: int, most: int)
 def _shuffle(rng: random.Random, items: list[str]) -> None:
     """Fisher-Yates with only ``rng.random`` (see ``pick``)."""
     for last in range(len(items) - 1, 0, -1):
-        other = int(rng.random() * (last + 1))
-        items[last], items[other] = items[other], items[last]
+        place = int(rng.random() * (last + 1))
+        items[last], items[place] = items[place], items[last]

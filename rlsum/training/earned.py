@@ -39,7 +39,7 @@ class Earned:
             np.concatenate([batch.lengths for batch in batches]),
             _joined([batch.greedy_rewards for batch in batches]),
             [
-                same[0]._replace(scores=np.concatenate([one.scores for one in same]))
+                same[0]._replace(scores=np.concatenate([component.scores for component in same]))
                 for same in zip(*(batch.components for batch in batches), strict=True)
             ],
             _joined([batch.cut_off for batch in batches]),
@@ -50,9 +50,11 @@ class Earned:
         cuts = np.cumsum(sizes)[:-1]
         arrays = (self.rewards, self.lengths, self.greedy_rewards, self.cut_off)
         split = ([None] * len(sizes) if array is None else np.split(array, cuts) for array in arrays)
-        components = [[one._replace(scores=scores) for scores in np.split(one.scores, cuts)] for one in self.components]
+        components = [
+            [whole._replace(scores=rows) for rows in np.split(whole.scores, cuts)] for whole in self.components
+        ]
         return [
-            Earned(rewards, lengths, greedy, [one[i] for one in components], cut_off)
+            Earned(rewards, lengths, greedy, [component[i] for component in components], cut_off)
             for i, (rewards, lengths, greedy, cut_off) in enumerate(zip(*split, strict=True))
         ]
 
@@ -66,7 +68,7 @@ class Earned:
             self,
             rewards=exchanged(self.rewards, order),
             greedy_rewards=None if greedy is None else exchanged(greedy, cyclic_order(greedy.size, rng)),
-            components=[one._replace(scores=exchanged(one.scores, order)) for one in self.components],
+            components=[component._replace(scores=exchanged(component.scores, order)) for component in self.components],
         )
 
     def in_loss(self, objective: Objective) -> np.ndarray:

@@ -143,9 +143,9 @@ def _resumed(run: Path, config: Path | None, overrides: Sequence[str]) -> Config
         raise checkpoint.CheckpointError(f"{option('resume', run)}: no {checkpoint.STATE} there; {fix}")
     stored = replace(checkpoint.read_config(run), run=str(run))
     if config is not None or overrides:
-        given = configs.load(config or run / checkpoint.CONFIG, overrides)
-        longer = replace(stored, training=replace(stored.training, steps=given.training.steps))
-        if replace(given, run=str(run)) != _as_given(longer, given):
+        requested = configs.load(config or run / checkpoint.CONFIG, overrides)
+        longer = replace(stored, training=replace(stored.training, steps=requested.training.steps))
+        if replace(requested, run=str(run)) != _as_requested(longer, requested):
             raise ConfigError(
                 f"{option('resume', run)}: CONFIG or overrides differ from the run's own config.yaml; leave them out. "
                 "Only training.steps may be larger"
@@ -156,13 +156,13 @@ def _resumed(run: Path, config: Path | None, overrides: Sequence[str]) -> Config
     return stored
 
 
-def _as_given(stored: Any, given: Any) -> Any:
-    """The section of a run without what it has chosen itself, as none in the section that was ``given``."""
+def _as_requested(stored: Any, requested: Any) -> Any:
+    """The section of a run, without the values that the run has chosen itself where ``requested`` has none."""
     values: dict[str, Any] = {}
     for name, value in ((field.name, getattr(stored, field.name)) for field in fields(stored)):
-        asked = getattr(given, name, None)
-        if asked is None and name in CHOSEN:
+        choice = getattr(requested, name, None)
+        if choice is None and name in CHOSEN:
             values[name] = None
         elif is_dataclass(value):
-            values[name] = _as_given(value, asked)
+            values[name] = _as_requested(value, choice)
     return replace(stored, **values)

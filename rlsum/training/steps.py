@@ -126,13 +126,13 @@ class BufferedStep:
 
 def call_by_batch(rewarding: Rewarding, decoded: Iterable[Decoded]) -> list[Rollout]:
     """Rollouts from one call of the reward for each batch."""
-    return [rollout for one in decoded for rollout in rewarding([one])]
+    return [rollout for batch in decoded for rollout in rewarding([batch])]
 
 
 def call_while_decoding(rewarding: Rewarding, decoded: Iterable[Decoded]) -> list[Rollout]:
     """One call for each batch while the next is decoded: a thread waits for a reward that runs in other processes."""
     with ThreadPoolExecutor(1) as thread:
-        calls = [thread.submit(rewarding, [one]) for one in decoded]
+        calls = [thread.submit(rewarding, [batch]) for batch in decoded]
         return [rollout for call in calls for rollout in call.result()]
 
 
@@ -150,9 +150,9 @@ def controlled(
 
     Its random numbers are a function of seed and update.
     """
-    earned, own = processes.gather_lists([rollout.earned for rollout in rollouts])
+    earned, local = processes.gather_lists([rollout.earned for rollout in rollouts])
     new = exchange(Earned.joined(earned), np.random.default_rng([seed, number]))
-    batches = new.split([len(batch.rewards) for batch in earned])[own]
+    batches = new.split([len(batch.rewards) for batch in earned])[local]
     return [replace(rollout, earned=batch) for rollout, batch in zip(rollouts, batches, strict=True)]
 
 
@@ -176,11 +176,11 @@ def divided(rollouts: Sequence[Rollout], sizes: Sequence[int], pad: int) -> list
         strict=True,
     )
     seconds, made = sum(rollout.reward_seconds for rollout in rollouts) / len(sizes), []
-    for own, ids, log_prob, start in batches:
-        width = max(1, int(own.lengths.max()))
+    for batch, ids, log_prob, start in batches:
+        width = max(1, int(batch.lengths.max()))
         start = None if start is None else start[:, :width]
         tokens = Tokens(ids[:, :width], log_prob[:, :width])
-        made.append(Rollout(tokens, own, start_log_prob=start, reward_seconds=seconds))
+        made.append(Rollout(tokens, batch, start_log_prob=start, reward_seconds=seconds))
     return made
 
 

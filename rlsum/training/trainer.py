@@ -122,9 +122,9 @@ class Trainer:
         ``signs.failure``), or when a trainer of another precision has been made.
         """
         steps, precision = self.config.training.steps, self.config.training.mixed_precision
-        if precision != (other := self.accelerator.mixed_precision):  # accelerate has one in a process
+        if precision != (newer := self.accelerator.mixed_precision):  # accelerate has one in a process
             raise TrainingError(
-                f"training.mixed_precision={precision}: a trainer with {other} was made after this one; let one finish "
+                f"training.mixed_precision={precision}: a trainer with {newer} was made after this one; let one finish "
                 "before the next is made"
             )
         advice = f"resume the run with as many processes: rlsum train --resume {self.run}"
@@ -221,14 +221,14 @@ class Trainer:
         if self.sharded:
             sharding.gather(self.model, self.wrapped)
         applied = bool(torch.isfinite(norm))
-        own: dict[str, Logged] = {
+        numbers: dict[str, Logged] = {
             "gradient_norm": Mean(float(norm), 1) if applied else Mean(0, 0),
             "learning_rate": Mean(training.rate_at(number), 1),
             "memory_gib": Greatest(peak_memory(self.accelerator.device)),
         }
         if training.mixed_precision == "fp16":
-            own["skipped_updates"] = Mean(not applied, 1)
-        self.log.add([*log, own])
+            numbers["skipped_updates"] = Mean(not applied, 1)
+        self.log.add([*log, numbers])
 
     def _backward(self, rows: Sequence[int]) -> tuple[Tensor, list[Numbers]]:
         """Add up gradients of the batches; returns the sum of their losses over all processes, and this one's log."""
@@ -261,8 +261,8 @@ class Trainer:
         return total, log
 
     def _batches(self, rows: Sequence[int], size: int) -> list[Batch]:
-        parts = [rows[start : start + size] for start in range(0, len(rows), size)]
-        return [self.model.collate(self.train_rows[part]).to(self.accelerator.device) for part in parts]
+        batches = (self.train_rows[rows[start : start + size]] for start in range(0, len(rows), size))
+        return [self.model.collate(batch).to(self.accelerator.device) for batch in batches]
 
     def _refuse(self, what: str, value: float, rows: list[int]) -> None:
         """Save the batch and the state, then raise TrainingError for a number that is not finite."""

@@ -138,8 +138,8 @@ class MixedStep:
 
     def rewarded(self, decoded: Sequence[Decoded]) -> list[Rollout]:
         """Rewards from one call: all samples first, then all greedy texts, each with the data of its article."""
-        texts = [(one.texts, one.batch, self.k) for one in decoded]
-        texts += [(one.greedy_texts, one.batch, 1) for one in decoded if one.greedy_texts]
+        texts = [(draw.texts, draw.batch, self.k) for draw in decoded]
+        texts += [(draw.greedy_texts, draw.batch, 1) for draw in decoded if draw.greedy_texts]
         rows = [(text, batch, i // k) for written, batch, k in texts for i, text in enumerate(written)]
         inputs = Inputs(
             [text for text, _, _ in rows],
@@ -150,30 +150,30 @@ class MixedStep:
         begun = time.perf_counter()
         rewards, components = score_components(self.reward, inputs)
         seconds = (time.perf_counter() - begun) / len(decoded)
-        lengths = [target_lengths(one.tokens.ids, one.batch.pad).cpu().numpy() for one in decoded]
-        cut_off = [~np.isin(one.tokens.ids.cpu().numpy(), one.batch.ends).any(-1) for one in decoded]
+        lengths = [target_lengths(draw.tokens.ids, draw.batch.pad).cpu().numpy() for draw in decoded]
+        cut_off = [~np.isin(draw.tokens.ids.cpu().numpy(), draw.batch.ends).any(-1) for draw in decoded]
         count = sum(map(len, lengths))
         earned = Earned(
             rewards[:count].reshape(-1, self.k),
             np.concatenate(lengths).reshape(-1, self.k),
             rewards[count:] if len(rewards) > count else None,
-            [one._replace(scores=one.scores[:count].reshape(-1, self.k)) for one in components],
+            [component._replace(scores=component.scores[:count].reshape(-1, self.k)) for component in components],
             np.concatenate(cut_off).reshape(-1, self.k),
         )
-        of_batches = zip(decoded, earned.split([len(one.batch) for one in decoded]), strict=True)
+        shares = earned.split([len(draw.batch) for draw in decoded])
         return [
-            Rollout(one.tokens, own, start_log_prob=one.start_log_prob, scored=one.scored, reward_seconds=seconds)
-            for one, own in of_batches
+            Rollout(draw.tokens, share, start_log_prob=draw.start_log_prob, scored=draw.scored, reward_seconds=seconds)
+            for draw, share in zip(decoded, shares, strict=True)
         ]
 
     def credited(self, rollouts: Sequence[Rollout]) -> list[Rollout]:
         """The rollouts with advantages and weights, from all N articles of an update, of all processes, at once."""
         if self.credit is None:
             return list(rollouts)
-        earned, own = self.processes.gather_lists([rollout.earned for rollout in rollouts])
+        earned, local = self.processes.gather_lists([rollout.earned for rollout in rollouts])
         advantages, weights = self.credit(Earned.joined(earned))  # (N, k)
         cuts = np.cumsum([len(batch.rewards) for batch in earned])[:-1]
-        credited = zip(rollouts, np.split(advantages, cuts)[own], np.split(weights, cuts)[own], strict=True)
+        credited = zip(rollouts, np.split(advantages, cuts)[local], np.split(weights, cuts)[local], strict=True)
         return [replace(rollout, advantages=advantage, weights=weight) for rollout, advantage, weight in credited]
 
     # ---- with gradient: log-probabilities, losses, log --------------------------------------------------------------

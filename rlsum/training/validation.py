@@ -101,8 +101,8 @@ def score(
     for name, reward in rewards.items():
         scored = processes.gather([score_components(reward, inputs_of(block)) for block in processes.share(blocks)])
         columns[name] = np.concatenate([scores for scores, _ in scored])
-        for same in zip(*(components for _, components in scored), strict=True):
-            columns[f"{name}/{same[0].name}"] = np.concatenate([one.scores for one in same])
+        for pieces in zip(*(components for _, components in scored), strict=True):
+            columns[f"{name}/{pieces[0].name}"] = np.concatenate([piece.scores for piece in pieces])
     return columns | measure_properties(outputs)
 
 
@@ -157,7 +157,7 @@ def training_samples(model: Model, batch: Batch, rollout: Rollout, articles: int
     rows, earned = [], rollout.earned
     for row, text in enumerate(model.to_text(batch, rollout.tokens)[: articles * earned.rewards.shape[1]]):
         article, sample = divmod(row, earned.rewards.shape[1])
-        numbers = {"reward": earned.rewards, **{f"reward/{one.name}": one.scores for one in earned.components}}
+        numbers = {"reward": earned.rewards, **{f"reward/{name}": scores for name, _, scores in earned.components}}
         if earned.greedy_rewards is not None:
             numbers["baseline_reward"] = np.broadcast_to(earned.greedy_rewards[:, None], earned.rewards.shape)
         if rollout.advantages is not None:

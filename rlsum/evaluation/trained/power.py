@@ -113,17 +113,17 @@ def draw(of: Variances, seeds: int, articles: int, family: Family = Family(), dr
         raise ValueError(f"seeds={seeds}, articles={articles}: at least two of each are needed")
     generator = np.random.default_rng(0)
     systems = family.opponents + family.rewards
-    own = Variances(of.seed / 2, of.article / 2, of.residual / 2)  # of a system: a difference has two
-    mean_square = articles * own.seed + own.residual
+    of_system = Variances(of.seed / 2, of.article / 2, of.residual / 2)  # of a system: a difference has two
+    mean_square = articles * of_system.seed + of_system.residual
     of_seeds = np.sqrt(mean_square / articles) * generator.standard_normal((draws, seeds, systems))
-    of_articles = np.sqrt(own.article / articles) * generator.standard_normal((draws, systems))
+    of_articles = np.sqrt(of_system.article / articles) * generator.standard_normal((draws, systems))
     means = of_seeds[..., family.opponents :, None] - of_seeds[..., None, : family.opponents]
-    other = of_articles[:, family.opponents :, None] - of_articles[:, None, : family.opponents]
+    shifts = of_articles[:, family.opponents :, None] - of_articles[:, None, : family.opponents]
     estimate = Components(
-        means.mean(1) + other,
+        means.mean(1) + shifts,
         by_seed=articles * means.var(1, ddof=1),
-        by_article=np.full(other.shape, seeds * of.article + of.residual),
-        residual=np.full(other.shape, of.residual),
+        by_article=np.full(shifts.shape, seeds * of.article + of.residual),
+        residual=np.full(shifts.shape, of.residual),
         seeds=seeds,
         articles=articles,
     )

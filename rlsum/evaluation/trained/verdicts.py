@@ -76,12 +76,12 @@ def verdicts(
         held = list(
             holm([max(float(p_no_worse(difference.components, margin)) for difference in tests) for tests in known])
         )
-    said = (_said(*family, alpha) for family in zip(known, above, below, held, strict=True))
+    claims = (_claim(*family, alpha) for family in zip(known, above, below, held, strict=True))
     nothing = (Verdict("no verdict", _closest(tests), float("nan")) for tests in systems)
-    return [none if without else next(said) for none, without in zip(nothing, unknown, strict=True)]
+    return [none if without else next(claims) for none, without in zip(nothing, unknown, strict=True)]
 
 
-def _said(tests: Sequence[Difference], above: float, below: Sequence[float], held: float, alpha: float) -> Verdict:
+def _claim(tests: Sequence[Difference], above: float, below: Sequence[float], held: float, alpha: float) -> Verdict:
     harm = [place for place, difference in enumerate(tests) if difference.mean < 0 and below[place] <= alpha]
     if harm:
         worst = min(harm, key=lambda place: below[place])
@@ -130,7 +130,7 @@ def best_of(systems: Mapping[str, Floats]) -> Best:
     others = [name for name in complete if name != best]
     seeds = max(map(len, complete.values()))
     pairs = list(combinations(complete, 2)) if seeds > 1 else []
-    p_values = holm([compare_systems(complete[one], complete[other]).p for one, other in pairs])
+    p_values = holm([compare_systems(complete[left], complete[right]).p for left, right in pairs])
     shown = {frozenset(pair) for pair, p in zip(pairs, p_values, strict=True) if p <= ALPHA}
     differing = tuple(name for name in others if frozenset((best, name)) in shown)
     return Best(best, tuple(name for name in others if name not in differing), differing, seeds, apart)

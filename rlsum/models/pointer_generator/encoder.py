@@ -72,7 +72,7 @@ class StepOutput(NamedTuple):
 
     def select(self, rows: Tensor | slice) -> StepOutput:
         """Rows by number (R,), or a range of them."""
-        return StepOutput(*(part[rows] for part in self))
+        return StepOutput(*(values[rows] for values in self))
 
 
 class EncoderOutput(NamedTuple):

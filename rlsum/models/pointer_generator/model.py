@@ -74,13 +74,13 @@ class PointerGenerator(Network, Model):
                 some = (drawn.rows[row] == sampled).nonzero().squeeze(1)
                 if not len(some):
                     continue
-                of_some, own = words.select(some), None if odds is None else odds.select(some)
+                of_some, some_odds = words.select(some), None if odds is None else odds.select(some)
                 if sampled:
                     forbidden = search.forbidden_by(drawn.sampling, target, place[some])
                     drawing = Drawing(drawn.sampling, written[some], forbidden)
-                    scored = of_some.drawn_log_prob(layer, drawing, own)
+                    scored = of_some.drawn_log_prob(layer, drawing, some_odds)
                 else:
-                    scored = of_some.target_log_prob(layer, written[some], None, own)
+                    scored = of_some.target_log_prob(layer, written[some], None, some_odds)
                 log_prob = log_prob.index_put((some,), scored)
         return TargetScores(unpacked(log_prob), unpacked(overlap) * (target != PAD))
 

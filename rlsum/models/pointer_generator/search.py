@@ -95,8 +95,8 @@ def split_at(cut: int, total: int, first: Chooser, rest: Chooser) -> Chooser:
             counted[:] = [(rows, cut if len(rows) == total else int((rows < cut).sum()))]  # rows ascend
         before = counted[0][1]
         sampled, others = words.select(0, before), words.select(before, len(rows))
-        parts = first(sampled, rows[:before], ids[:before]), rest(others, rows[before:], ids[before:])
-        chosen, log_prob = (torch.cat(part) for part in zip(*parts, strict=True))
+        halves = first(sampled, rows[:before], ids[:before]), rest(others, rows[before:], ids[before:])
+        chosen, log_prob = (torch.cat(pair) for pair in zip(*halves, strict=True))
         return chosen, log_prob
 
     return choose

@@ -53,7 +53,7 @@ class StepGraph(Graph[tuple[Tensor, WordDistribution]]):
     """One step from the state that the last replay left, which is ``state``: p (R, V'), and what it is made of."""
 
     def __init__(self, model: Network, encoded: Encoded, state: State, previous: Tensor, columns: WordColumns) -> None:
-        self.state = State(*(part.clone() for part in state))
+        self.state = State(*(values.clone() for values in state))
 
         def step(word: Tensor) -> tuple[Tensor, WordDistribution]:
             p, words, after = model.advance(encoded, self.state, word, columns)
@@ -64,5 +64,5 @@ class StepGraph(Graph[tuple[Tensor, WordDistribution]]):
 
     def reset(self, state: State) -> None:
         """Go on from another state."""
-        for part, new in zip(self.state, state, strict=True):
-            part.copy_(new)
+        for values, new in zip(self.state, state, strict=True):
+            values.copy_(new)

@@ -116,7 +116,7 @@ def drawn(
                 words = model.words(encoded, out)
                 some, of_words = slice(forced, None), odds.add(columns, words.features, learning if keep else 0)
                 words = words.select(some)
-                texts.add(choose, model.next_words(words.mixed(*(part[some] for part in of_words)), words))
+                texts.add(choose, model.next_words(words.mixed(*(values[some] for values in of_words)), words))
         if (t + 1) % how.steps_between_looks and t + 1 != length:
             continue
         drop = int(texts.running.sum()) <= len(texts.alive) * worth

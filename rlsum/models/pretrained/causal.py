@@ -88,12 +88,12 @@ class Causal(TransformersModel):
         options = self.rules.searching(decoding, behind=ids.shape[1])
         options["generation_config"].stop_strings = list(self.vocabulary.stop) or None
         words = self.vocabulary.tokenizer
-        found: Tensor = self.network.generate(input_ids=ids, attention_mask=mask, tokenizer=words, **options)
-        found = found[:, ids.shape[1] :]
+        texts: Tensor = self.network.generate(input_ids=ids, attention_mask=mask, tokenizer=words, **options)
+        texts = texts[:, ids.shape[1] :]
         if self.vocabulary.stop:  # behind a stop string comes padding or nothing, where ours have an end
-            found = F.pad(found, (0, 1), value=self.rules.pad)[:, : decoding.max_length]
-            found = found.masked_fill(found == self.rules.pad, self.vocabulary.end)
-        return found
+            texts = F.pad(texts, (0, 1), value=self.rules.pad)[:, : decoding.max_length]
+            texts = texts.masked_fill(texts == self.rules.pad, self.vocabulary.end)
+        return texts
 
     def reads_once(self, batch: Batch, width: int) -> bool:
         """Whether articles are read once for all texts of so many tokens, not again for each; says why not, once.

@@ -133,15 +133,17 @@ def load_config(name: str, family: Family | None = SEQ2SEQ) -> PreTrainedConfig:
 
     with _explained(name):
         config = AutoConfig.from_pretrained(name)
-    own = family_of(config)
-    if own is None:
+    actual = family_of(config)
+    if actual is None:
         raise PretrainedError(
             f"model.pretrained={name}: {config.model_type} writes no texts; rlsum trains encoder-decoders (kind: "
             "seq2seq), such as facebook/bart-base or google/mt5-small, and language models (kind: causal), such as "
             "Qwen/Qwen3-0.6B"
         )
-    if family not in (None, own):
-        raise PretrainedError(f"model.pretrained={name}: {config.model_type} is {own.what}; set model.kind={own.kind}")
+    if family not in (None, actual):
+        raise PretrainedError(
+            f"model.pretrained={name}: {config.model_type} is {actual.what}; set model.kind={actual.kind}"
+        )
     if getattr(config, "attention_type", None) == "block_sparse":  # BigBird; becomes full at a short batch
         raise PretrainedError(
             f"model.pretrained={name}: with attention_type=block_sparse, results depend on padding, on earlier batches "
@@ -257,10 +259,10 @@ def _explained(name: str) -> Iterator[None]:
 def positions(config: PreTrainedConfig, side: str) -> int | None:
     """Tokens that a ``source`` or ``target`` may have; None where positions are relative."""
     half: PreTrainedConfig = getattr(config, HALVES[side], config)
-    for part in (config, half):
-        places = next((size for name in POSITIONS[side] if (size := getattr(part, name, None)) is not None), None)
+    for section in (config, half):
+        places = next((size for name in POSITIONS[side] if (size := getattr(section, name, None)) is not None), None)
         if places is not None:
-            return int(places) - (part.pad_token_id + 1 if part.model_type in AFTER_PADDING else 0)
+            return int(places) - (section.pad_token_id + 1 if section.model_type in AFTER_PADDING else 0)
     return None
 
 

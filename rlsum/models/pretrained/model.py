@@ -128,10 +128,10 @@ class TransformersModel(Model):
             if decoding.method == "greedy":
                 choose = SelfCritical(0, decoding.limits, self.rules)
                 rows = torch.arange(len(batch), device=batch.src.device)
-                found = self.chosen(batch, rows, choose, decoding.max_length)
+                texts = self.chosen(batch, rows, choose, decoding.max_length)
             else:
-                found = self.searched(batch, decoding)
-            ids = self.rules.ends_of(found, decoding.max_length)
+                texts = self.searched(batch, decoding)
+            ids = self.rules.ends_of(texts, decoding.max_length)
             return Tokens(ids, self(batch, ids).log_prob if scored else torch.full(ids.shape, torch.nan))
 
     def drawn(self, batch: Batch, rows: Tensor, cut: int, sampling: Sampling, noise: Tensor | None) -> Tokens:

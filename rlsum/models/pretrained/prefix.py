@@ -57,8 +57,8 @@ def logits(network: PreTrainedModel, src: Tensor, src_lengths: Tensor, target: T
     packed, k = _Packed(lengths, samples, src.device), len(target) // len(src)
     read = torch.arange(src.shape[1], device=src.device)
     mask, after = read < src_lengths.unsqueeze(1), src_lengths.repeat_interleave(k).unsqueeze(1)
-    own = torch.arange(target.shape[1] - 1, device=src.device)
-    positions = torch.cat([read.expand_as(src)[mask], (after + own)[inputs]])
+    offsets = torch.arange(target.shape[1] - 1, device=src.device)
+    positions = torch.cat([read.expand_as(src)[mask], (after + offsets)[inputs]])
     ids = torch.cat([src[mask], target[:, :-1][inputs]])
     before = torch.zeros_like(target)  # where the token before a place lies
     before[:, 0] = (src_lengths.cumsum(0) - 1).repeat_interleave(k)
@@ -108,9 +108,9 @@ class _Texts:
         self.slice, self.width = slice(start, start + sum(lengths)), max(lengths)
         self.padded = self.mask = None
         if min(lengths) < self.width:
-            sizes, own = torch.tensor(lengths), torch.arange(self.width)
-            there = own < sizes.unsqueeze(1)
-            places = (start + sizes.cumsum(0) - sizes).unsqueeze(1) + own
+            sizes, offsets = torch.tensor(lengths), torch.arange(self.width)
+            there = offsets < sizes.unsqueeze(1)
+            places = (start + sizes.cumsum(0) - sizes).unsqueeze(1) + offsets
             self.padded = places.where(there, 0).flatten().to(device)  # (texts * width,), any token in empty places
             self.filled = there.flatten().nonzero().squeeze(1).to(device)  # the places of the tokens
             self.empty = ~there.flatten().to(device)
@@ -166,8 +166,8 @@ class _SharedArticle(torch.autograd.Function):
         if samples is not None:
             shared = attention(scale, False, samples.of(query, packed.count), keys, values, articles.mask)
             asked, keys, values = (samples.of(x, packed.rows) for x in (query, key, value))
-            own = attention(scale, True, asked, keys, values)
-            outs.append(merged(samples.both_back(shared), samples.both_back(own)))
+            within = attention(scale, True, asked, keys, values)
+            outs.append(merged(samples.both_back(shared), samples.both_back(within)))
         out, total = (torch.cat(tokens).unsqueeze(0) for tokens in zip(*outs, strict=True))
         ctx.save_for_backward(query, key, value, out, total)
         ctx.packed, ctx.scale = packed, scale
@@ -181,12 +181,12 @@ class _SharedArticle(torch.autograd.Function):
         inputs = [articles.of(x, packed.count) for x in tensors]
         gradients = [[x] for x in attention_gradients(ctx.scale, True, *inputs)]
         if samples is not None:
-            own_grad, asked, _, _, own_out, sums = (samples.of(x, packed.count) for x in tensors)
-            read = own_grad, asked, inputs[2], inputs[3], own_out, sums  # keys and values of the article
+            sample_grad, asked, _, _, sample_out, sums = (samples.of(x, packed.count) for x in tensors)
+            read = sample_grad, asked, inputs[2], inputs[3], sample_out, sums  # keys and values of the article
             shared = attention_gradients(ctx.scale, False, *read, articles.mask)
-            own = attention_gradients(ctx.scale, True, *(samples.of(x, packed.rows) for x in tensors))
-            for gradient, by_own in zip(gradients, own, strict=True):
-                gradient.append(samples.back(by_own))
+            within = attention_gradients(ctx.scale, True, *(samples.of(x, packed.rows) for x in tensors))
+            for gradient, by_summary in zip(gradients, within, strict=True):
+                gradient.append(samples.back(by_summary))
             gradients[0][1] += samples.back(shared[0])
             for gradient, by_read in zip(gradients[1:], shared[1:], strict=True):
                 gradient[0] += by_read
@@ -253,7 +253,7 @@ class _Keys:
         """See Attend: the last token of each summary attends to its article and to the summary."""
         for kept, new in zip(self.summaries[layer], (key, value), strict=True):
             kept.index_copy_(2, place.view(1), new[0].transpose(0, 1).unsqueeze(2))
-        own = [kept[:, :, : self.read_until] for kept in self.summaries[layer]]
+        summaries = [kept[:, :, : self.read_until] for kept in self.summaries[layer]]
         later = None if self.read_until < len(self.places) else self.places > place
         last, mask = query[0].transpose(0, 1), self.packed.articles.mask
-        return attention_to_both(scale, last, self.articles[layer], own, mask, later, self.slots).unsqueeze(0)
+        return attention_to_both(scale, last, self.articles[layer], summaries, mask, later, self.slots).unsqueeze(0)

@@ -204,11 +204,11 @@ def attention_gradients(
     return by_query.flatten(1, 2), (scores.mT @ q).sum(2), (p.to(value.dtype).mT @ g).sum(2)
 
 
-def merged(one: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+def merged(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
     """Attention over two sets of keys from that over either; the outputs' dtype is kept."""
-    total = torch.logaddexp(one[1], other[1])
-    parts = [wide(out) * (own - total).exp().unsqueeze(-1) for out, own in (one, other)]
-    return (parts[0] + parts[1]).to(one[0].dtype), total
+    total = torch.logaddexp(first[1], second[1])
+    parts = [wide(out) * (part_total - total).exp().unsqueeze(-1) for out, part_total in (first, second)]
+    return (parts[0] + parts[1]).to(first[0].dtype), total
 
 
 class Slots(NamedTuple):
@@ -222,13 +222,13 @@ class Slots(NamedTuple):
 
 
 def attention_to_both(
-    scale: float, last: Tensor, article: Sequence[Tensor], own: Sequence[Tensor], mask: Tensor | None,
+    scale: float, last: Tensor, article: Sequence[Tensor], summary: Sequence[Tensor], mask: Tensor | None,
     later: Tensor | None, slots: Slots | None,
 ) -> Tensor:  # fmt: skip
     """Outputs (R, H, D) of one query (R, H, D) a summary, over its article and itself, without a gradient.
 
     article  keys and values (B, H / G, S, D), mask (B, 1, 1, S) of numbers that are added to scores
-    own      keys and values (R, H / G, L, D), of which those that are ``later`` (L,) bool, if given, are not read
+    summary  keys and values (R, H / G, L, D), of which those that are ``later`` (L,) bool, if given, are not read
     slots    where a summary stands beside the others of its article; None: one behind the other, as many an article
     """
     articles, groups, size = article[0].shape[:3]
@@ -244,11 +244,11 @@ def attention_to_both(
     query = last.unflatten(1, (groups, -1))
     shared = beside(query) @ article[0].mT
     shared = apart(shared if mask is None else shared + mask)
-    to_own = query @ own[0].mT
-    to_own = to_own if later is None else to_own.masked_fill(later, float("-inf"))
-    p = (wide(torch.cat([shared, to_own], -1)) * scale).softmax(-1).to(own[1].dtype)
-    of_article, of_own = p.split([size, own[0].shape[2]], -1)
-    return (apart(beside(of_article) @ article[1]) + of_own @ own[1]).flatten(1, 2)
+    to_summary = query @ summary[0].mT
+    to_summary = to_summary if later is None else to_summary.masked_fill(later, float("-inf"))
+    p = (wide(torch.cat([shared, to_summary], -1)) * scale).softmax(-1).to(summary[1].dtype)
+    of_article, of_summary = p.split([size, summary[0].shape[2]], -1)
+    return (apart(beside(of_article) @ article[1]) + of_summary @ summary[1]).flatten(1, 2)
 
 
 def wide(values: Tensor) -> Tensor:

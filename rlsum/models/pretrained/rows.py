@@ -30,14 +30,14 @@ def logits(network: PreTrainedModel, src: Tensor, src_lengths: Tensor, target: T
     ids, mask = (values[rows] for values in left_padded(src, src_lengths))
     before = target[:, :-1]  # what the last token predicts is not asked
     ids, mask = torch.cat([ids, before.clamp(min=0)], 1), torch.cat([mask, (before != IGNORED).long()], 1)
-    given: dict[str, Any] = {"input_ids": ids, "attention_mask": mask, "use_cache": False}
+    inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": mask, "use_cache": False}
     accepted = signature(network.forward).parameters
     if "position_ids" in accepted:
-        given["position_ids"] = (mask.cumsum(1) - 1).clamp(min=0)
+        inputs["position_ids"] = (mask.cumsum(1) - 1).clamp(min=0)
     if "logits_to_keep" in accepted:
-        given["logits_to_keep"] = target.shape[1]
-    found: Tensor = network(**given).logits
-    return found[:, -target.shape[1] :]
+        inputs["logits_to_keep"] = target.shape[1]
+    scores: Tensor = network(**inputs).logits
+    return scores[:, -target.shape[1] :]
 
 
 @torch.no_grad()

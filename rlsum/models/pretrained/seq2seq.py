@@ -55,8 +55,8 @@ class Seq2Seq(TransformersModel):
     def logits(self, batch: Batch, target: Tensor) -> Tensor:
         """See TransformersModel.logits."""
         rows = repeat_rows(len(batch), len(target) // len(batch)).to(target.device)
-        with self._encoded(batch, rows) as given:
-            logits: Tensor = self.network(**given, decoder_input_ids=self.rules.inputs(target), use_cache=False).logits
+        with self._encoded(batch, rows) as args:
+            logits: Tensor = self.network(**args, decoder_input_ids=self.rules.inputs(target), use_cache=False).logits
         return logits
 
     def chosen(self, batch: Batch, rows: Tensor, choose: SelfCritical, max_length: int) -> Tensor:
@@ -66,8 +66,8 @@ class Seq2Seq(TransformersModel):
             def next_ids(ids: Tensor, logits: Tensor) -> Tensor:
                 return choose.next(ids, self.rules.following(logits, ids.shape[1], max_length - 1))
 
-            with self._encoded(batch, rows) as given:
-                steps = FixedSteps(self.network, given, max_length)
+            with self._encoded(batch, rows) as args:
+                steps = FixedSteps(self.network, args, max_length)
                 first = steps.next(rows.new_full((len(rows),), self.rules.start or 0), 0)
                 return decode(steps, first, next_ids, max_length, self.rules.ends, self.rules.pad, start=1)
         options = self.rules.searching(Decoding(method="sample", max_length=max_length), behind=1)
@@ -98,10 +98,10 @@ class Seq2Seq(TransformersModel):
             return f"transformers has no static cache for {self.network.config.model_type}"
         inputs = self.rules.inputs(batch.target[:1, :TRIED])
         rows, width = inputs.new_zeros(2), inputs.shape[1]
-        with self.no_dropout(), torch.autocast(inputs.device.type, enabled=False), self._encoded(batch, rows) as given:
-            whole = self.network(**given, decoder_input_ids=inputs.repeat(2, 1), use_cache=False).logits
-            steps = FixedSteps(self.network, given, width + 1)
-            if any(type(layer) is not StaticLayer for layer in steps.own.layers):
+        with self.no_dropout(), torch.autocast(inputs.device.type, enabled=False), self._encoded(batch, rows) as args:
+            whole = self.network(**args, decoder_input_ids=inputs.repeat(2, 1), use_cache=False).logits
+            steps = FixedSteps(self.network, args, width + 1)
+            if any(type(layer) is not StaticLayer for layer in steps.static.layers):
                 return f"{self.network.config.model_type} attends to windows"
             single = [steps.next(inputs[0, place].expand(2), place).clone() for place in range(width)]
         gap = (torch.stack(single, 1).log_softmax(-1) - whole.log_softmax(-1)).abs().max().item()
@@ -124,27 +124,27 @@ class Seq2Seq(TransformersModel):
 
     def _decode(self, batch: Batch, rows: Tensor, options: Mapping[str, Any]) -> Tensor:
         """Ids (R, L) decoded by transformers with ``options`` of its ``generate``, without the start token."""
-        with self._encoded(batch, rows) as given:
-            ids: Tensor = self.network.generate(**given, **options)
+        with self._encoded(batch, rows) as args:
+            ids: Tensor = self.network.generate(**args, **options)
         return ids[:, 1:]
 
 
 class FixedSteps:
     """Steps of a decoder whose keys have a place from the beginning; see ``steps.Steps``.
 
-    given    of a network: ``encoder_outputs`` of R rows, their ``attention_mask`` (R, S)
+    inputs   of a network: ``encoder_outputs`` of R rows, their ``attention_mask`` (R, S)
     longest  ids of a text, with the start
     """
 
-    def __init__(self, network: PreTrainedModel, given: dict[str, Any], longest: int) -> None:
+    def __init__(self, network: PreTrainedModel, inputs: dict[str, Any], longest: int) -> None:
         from transformers import DynamicCache, EncoderDecoderCache, StaticCache
 
-        states = given["encoder_outputs"].last_hidden_state
-        self.own = StaticCache(network.config.get_text_config(decoder=True), max_cache_len=longest)
+        states = inputs["encoder_outputs"].last_hidden_state
+        self.static = StaticCache(network.config.get_text_config(decoder=True), max_cache_len=longest)
         cache = "cache" if "cache" in signature(network.forward).parameters else "past_key_values"
-        self.given = {**given, "use_cache": True, cache: EncoderDecoderCache(self.own, DynamicCache())}
+        self.inputs = {**inputs, "use_cache": True, cache: EncoderDecoderCache(self.static, DynamicCache())}
         # four dimensions: transformers looks into other masks, which waits for a GPU
-        self.given["attention_mask"] = _hidden(given["attention_mask"] == 0, states).unsqueeze(1).unsqueeze(1)
+        self.inputs["attention_mask"] = _hidden(inputs["attention_mask"] == 0, states).unsqueeze(1).unsqueeze(1)
         self.network, self.states, self.places = network, states, torch.arange(longest, device=states.device)
         self.next_of = Repeated(self._step, states.device)
 
@@ -153,12 +153,12 @@ class FixedSteps:
         return self.next_of(ids, self.places[place])
 
     def _step(self, ids: Tensor, place: Tensor) -> Tensor:
-        for layer in self.own.layers:
+        for layer in self.static.layers:
             if layer.is_initialized:
                 layer.cumulative_length.copy_(place)
         later = _hidden(self.places > place, self.states).expand(len(ids), 1, 1, -1)
         logits: Tensor = self.network(
-            **self.given, decoder_input_ids=ids.unsqueeze(1), decoder_attention_mask=later
+            **self.inputs, decoder_input_ids=ids.unsqueeze(1), decoder_attention_mask=later
         ).logits
         return logits[:, -1]
 

@@ -184,12 +184,12 @@ class TokenRules:
         logits, words = logits.float(), target.masked_fill(target == IGNORED, 0).unsqueeze(-1)
         if not (self.suppressed or self.suppressed_first):
             return logits
-        own = logits.gather(-1, words)
+        kept = logits.gather(-1, words)
         forbidden = torch.zeros(logits.shape[1:], dtype=torch.bool, device=logits.device)
         forbidden[:, list(self.suppressed)] = True
         first = 0 if self.forced_first is None else 1
         forbidden[first : first + 1, list(self.suppressed_first)] = True
-        return logits.masked_fill(forbidden, NEVER).scatter(-1, words, own)
+        return logits.masked_fill(forbidden, NEVER).scatter(-1, words, kept)
 
     def ends_of(self, ids: Tensor, max_length: int) -> Tensor:
         """Decoded ids (R, L) with IGNORED after each text's end.

@@ -51,11 +51,11 @@ def news(history: Sequence[Values], metrics: Sequence[str]) -> list[str]:
 
     A function of the whole history, so that a resumed run repeats nothing.
     """
-    said: dict[str, float] = {}
+    announced: dict[str, float] = {}
     new: list[Sign] = []
     for now in history[1:]:
-        new = [sign for sign in signs(history[0], now, metrics) if sign.size >= WORSE * said.get(sign.name, 0.0)]
-        said |= {sign.name: sign.size for sign in new}
+        new = [sign for sign in signs(history[0], now, metrics) if sign.size >= WORSE * announced.get(sign.name, 0.0)]
+        announced |= {sign.name: sign.size for sign in new}
     return [sign.sentence for sign in new]
 
 

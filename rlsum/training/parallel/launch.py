@@ -50,7 +50,7 @@ def accelerator(training: Training, run: Path) -> Accelerator:
     # accelerate goes on silently without either
     if training.mixed_precision == "fp16" and result.scaler is None:
         raise ConfigError("training.mixed_precision=fp16: not available on this device; use bf16 or no")
-    for name in {*training.trackers} - {str(found) for found in result.log_with}:
+    for name in {*training.trackers} - {str(tracker) for tracker in result.log_with}:
         raise ConfigError(f"training.tracker={name}: not installed; install it, or use tensorboard or null")
     return result
 
@@ -124,11 +124,11 @@ def start_trackers(config: Config, accelerator: Accelerator, step: int) -> None:
 
 def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     """Sections as keys, `training.steps`; lists as texts."""
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for key, value in values.items():
         name = f"{above}{key}"
         if isinstance(value, dict):
-            found |= flat(value, f"{name}.")
+            entries |= flat(value, f"{name}.")
         else:
-            found[name] = str(value) if isinstance(value, list) else value
-    return found
+            entries[name] = str(value) if isinstance(value, list) else value
+    return entries

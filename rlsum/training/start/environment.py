@@ -128,7 +128,7 @@ def check_unchanged(run: Path, signatures: Mapping[str, str], facts: Mapping[str
 def _by_name(signatures: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{f"reward {name}": signature for name, signature in signatures.items()},
-        **{f"articles of data.{part}": value for part, value in (facts["articles"] or {}).items()},
+        **{f"articles of data.{split}": value for split, value in (facts["articles"] or {}).items()},
         "processes": facts["processes"],
         "the start, which the KL penalty measures from": facts.get("start"),
         "the prompt of model.prompt, system and template, or the tokenizer's chat template": facts.get("prompt"),

@@ -143,14 +143,14 @@ def _fitting_section(checkpoint: Checkpoint, section: ModelConfig | None) -> Pre
     if section is None:
         return stored.continued()
     if kind_of(section) != kind_of(stored):
-        other = [f"kind={kind_of(section)}, not {kind_of(stored)}"]
+        changes = [f"kind={kind_of(section)}, not {kind_of(stored)}"]
     else:
         assert isinstance(section, PretrainedConfig)
         pairs = {key: (getattr(section.resolved(), key), getattr(stored, key)) for key in ("pretrained", *stored.texts)}
-        other = [f"{key}={given!r}, not {own!r}" for key, (given, own) in pairs.items() if given != own]
-        if not other:
+        changes = [f"{key}={new!r}, not {old!r}" for key, (new, old) in pairs.items() if new != old]
+        if not changes:
             return section
-    raise ConfigError(f"model: {'; '.join(other)}: does not fit the weights in {checkpoint.folder}; drop the section")
+    raise ConfigError(f"model: {'; '.join(changes)}: does not fit the weights in {checkpoint.folder}; drop the section")
 
 
 def section_of(config: Config) -> PretrainedConfig:

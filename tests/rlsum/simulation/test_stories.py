@@ -41,9 +41,9 @@ def test_an_unknown_split_names_the_known_ones():
 def test_each_sentence_about_a_fact_holds_all_that_references_say_of_it(kind: str):
     """Otherwise the reference would ask for what the article does not tell."""
     for fact in (event(kind).main, *event(kind).facts):
-        needed = {slot for line in fact.summed for slot in re.findall(r"\{(\w+)\}", line)}
-        assert len(fact.summed) == len(set(fact.summed))
-        for line in fact.told:
+        needed = {slot for line in fact.in_summary for slot in re.findall(r"\{(\w+)\}", line)}
+        assert len(fact.in_summary) == len(set(fact.in_summary))
+        for line in fact.in_article:
             assert needed <= set(re.findall(r"\{(\w+)\}", line)), (fact.name, line)
 
 
@@ -64,7 +64,9 @@ def test_synonym_sets_do_not_overlap_and_cover_the_tables():
     flat = [member for group in SYNONYMS for member in group]
     assert len(flat) == len(set(flat))
     events = [event(kind) for kind in KINDS]
-    facts = [line for story in events for fact in (story.main, *story.facts) for line in (*fact.told, *fact.summed)]
+    facts = [
+        line for story in events for fact in (story.main, *story.facts) for line in fact.in_article + fact.in_summary
+    ]
     rest = [line for story in events for line in (*story.leads, *story.others, *story.bystanders)]
     used = {key for line in (*facts, *rest) for key in re.findall(r"~(\w+)", line)}
     assert used <= {group[0] for group in SYNONYMS}
