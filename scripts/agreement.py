@@ -118,12 +118,12 @@ def auc(scores: Floats, labels: Floats, weights: Floats) -> float:
     return float((up * (below + down / 2)).sum() / pairs) if pairs else np.nan
 
 
-def balanced(said: Floats, labels: Floats, weights: Floats) -> float:
+def balanced(predicted: Floats, labels: Floats, weights: Floats) -> float:
     """The mean of the accuracies on both classes."""
     shares = []
     for label in (0, 1):
         of_class = weights * (labels == label)
-        shares.append((of_class * (said == label)).sum() / of_class.sum() if of_class.sum() else np.nan)
+        shares.append((of_class * (predicted == label)).sum() / of_class.sum() if of_class.sum() else np.nan)
     return float(np.mean(shares))
 
 
@@ -151,8 +151,8 @@ def of_benchmark(rows: Sequence[Judgment], scores: Mapping[str, Floats], seed: i
     truth, owners = labels[is_test], list(documents[is_test])
     cells = {"texts, consistent ones": [Cell(f"{len(truth):,}"), Cell(f"{truth.sum():.0f}")]}
     for label, values in scores.items():
-        said = (values[is_test] >= threshold(values[~is_test], labels[~is_test])).astype(float)
-        accuracy, order = partial(balanced, said, truth), partial(auc, values[is_test], truth)
+        predicted = (values[is_test] >= threshold(values[~is_test], labels[~is_test])).astype(float)
+        accuracy, order = partial(balanced, predicted, truth), partial(auc, values[is_test], truth)
         cells[label] = [with_interval(statistic, owners, seed) for statistic in (accuracy, order)]
     return cells
 

@@ -59,7 +59,7 @@ class Goal:
     def row(self) -> str:
         """The medians, and whether they meet the goal, as a line of Markdown."""
         ours, peer = (self.size / statistics.median(seconds) for seconds in (self.ours, self.peer))
-        ratios = [one / other for one, other in zip(self.ours, self.peer, strict=True)]
+        ratios = [a / b for a, b in zip(self.ours, self.peer, strict=True)]
         if self.rule == "a second >=":
             figure = ours
         else:
@@ -67,8 +67,8 @@ class Goal:
         met = figure <= self.bound if self.rule == "ours / peer <=" else figure >= self.bound
         shown = "" if self.rule == "a second >=" else f"{figure:.2f}"
         theirs = "" if np.isnan(peer) else f"{peer:,.0f}" if peer > 100 else f"{peer:.1f}"
-        own = f"{ours:,.0f}" if ours > 100 else f"{ours:.1f}"
-        return f"| {self.label} | {own} | {theirs} | {shown} | {self.rule} {self.bound:,} | {'yes' if met else 'NO'} |"
+        rate = f"{ours:,.0f}" if ours > 100 else f"{ours:.1f}"
+        return f"| {self.label} | {rate} | {theirs} | {shown} | {self.rule} {self.bound:,} | {'yes' if met else 'NO'} |"
 
 
 def main() -> None:
@@ -94,10 +94,10 @@ def main() -> None:
 
 def take(rows: Iterator[tuple[str, list[str]]], size: int) -> Pairs:
     """The next pairs of the file."""
-    found = [row for row, _ in zip(rows, range(size), strict=False)]
-    if len(found) < size:
+    records = [row for row, _ in zip(rows, range(size), strict=False)]
+    if len(records) < size:
         raise SystemExit("the file holds too few records for so many pairs and rounds")
-    return [candidate for candidate, _ in found], [references for _, references in found]
+    return [candidate for candidate, _ in records], [references for _, references in records]
 
 
 def seconds(work: Callable[..., object], *arguments: object) -> float:
@@ -151,7 +151,7 @@ def contextual_goals(fresh: Callable[[int], Pairs], options: argparse.Namespace)
     from bert_score import BERTScorer
 
     metrics = {
-        name: rewards.load(name.partition(",")[0], encoder=options.encoder, **given) for name, given in MEASURED.items()
+        name: rewards.load(name.partition(",")[0], encoder=options.encoder, **extra) for name, extra in MEASURED.items()
     }
     space = rewards.load("moverscore", encoder=options.encoder).space
     encoder = EncoderSource(locate(options.encoder), None).load()
@@ -179,7 +179,7 @@ def transport_problems(space, candidates: list[str], references: list[list[str]]
     """Weights and costs of MoverScore."""
     flat = list(chain.from_iterable(references))
     first, second = space.sides(candidates, flat, space.encode(candidates + flat))
-    pairs = [(first[one], second[other]) for one, other in zip(candidates, flat, strict=True)]
+    pairs = [(first[candidate], second[reference]) for candidate, reference in zip(candidates, flat, strict=True)]
     return [(a.weights.numpy(), b.weights.numpy(), (1.0 - a.vectors @ b.vectors.T).numpy()) for a, b in pairs]
 
 

@@ -99,7 +99,7 @@ def print_table(processes: dict[str, Process], cases: list[str], seconds: dict[t
         cells, ours = [], seconds["ours", case]
         for name in processes:
             values = seconds.get((name, case))
-            ratio = statistics.median(value / own for value, own in zip(values or ours, ours, strict=True))
+            ratio = statistics.median(value / our_value for value, our_value in zip(values or ours, ours, strict=True))
             cell = f"{statistics.median(values):.2f}" if values else ""
             cells.append(f"{cell} ({ratio:.2f})" if values and name != "ours" else cell)
         print(f"| {case} | {' | '.join(cells)} |")

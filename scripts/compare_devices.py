@@ -69,29 +69,29 @@ def main() -> None:
     encoder_decoder(device, min(6, options.layers), articles=4, samples=options.samples, lengths=(400, 60))
 
 
-def compare(model: Model, other: Model, batch: Batch, moved: Batch) -> None:
+def compare(model: Model, copy: Model, batch: Batch, moved: Batch) -> None:
     """Print what differs between a model and its copy on another device."""
-    (scores, gradients), (theirs, their_gradients) = scored(model, batch), scored(other, moved)
+    (scores, gradients), (theirs, their_gradients) = scored(model, batch), scored(copy, moved)
     pairs = zip(gradients, their_gradients, strict=True)
-    gaps = [(own - their).abs().max() / own.abs().max() for own, their in pairs]
+    gaps = [(value - moved_value).abs().max() / value.abs().max() for value, moved_value in pairs]
     print(f"scores {(scores - theirs).abs().max():.2g}, gradients {max(gaps):.2g}")
     noise = torch.rand(len(batch) * SAMPLES, SAMPLING.limit, dtype=torch.float64)
     drawn = zip(
         model.self_critical(batch, SAMPLES, SAMPLING, noise),
-        other.self_critical(moved, SAMPLES, SAMPLING, noise.to(moved.src.device)),
+        copy.self_critical(moved, SAMPLES, SAMPLING, noise.to(moved.src.device)),
         strict=True,
     )
-    for name, (own, their) in zip(("samples", "greedy"), drawn, strict=True):
-        tell_equal(name, model.to_text(batch, own), other.to_text(moved, their))
-    beams = (one.to_text(data, one.generate(data, BEAM)) for one, data in ((model, batch), (other, moved)))
+    for name, (texts, their_texts) in zip(("samples", "greedy"), drawn, strict=True):
+        tell_equal(name, model.to_text(batch, texts), copy.to_text(moved, their_texts))
+    beams = (network.to_text(data, network.generate(data, BEAM)) for network, data in ((model, batch), (copy, moved)))
     tell_equal("beams", *beams)
     print("CPU, seconds:", times_of(model, batch))
-    print(f"{moved.src.device.type}, seconds:", times_of(other, moved))
+    print(f"{moved.src.device.type}, seconds:", times_of(copy, moved))
 
 
-def tell_equal(name: str, own: Sequence[str], their: Sequence[str]) -> None:
+def tell_equal(name: str, ours: Sequence[str], theirs: Sequence[str]) -> None:
     """Print how many texts are equal."""
-    print(f"{name}: {sum(one == two for one, two in zip(own, their, strict=True))} of {len(own)} texts are equal")
+    print(f"{name}: {sum(a == b for a, b in zip(ours, theirs, strict=True))} of {len(ours)} texts are equal")
 
 
 def times_of(model: Model, batch: Batch) -> str:
@@ -172,15 +172,15 @@ def encoder_decoder(
     src = torch.randint(5, config.vocab_size, (articles, lengths[0]), device=device)
     for k in samples:
         rows_of = src.repeat_interleave(k, 0)
-        given = {"encoder_outputs": network.get_encoder()(rows_of), "attention_mask": torch.ones_like(rows_of)}
+        inputs = {"encoder_outputs": network.get_encoder()(rows_of), "attention_mask": torch.ones_like(rows_of)}
         options = {"max_new_tokens": lengths[1], "do_sample": False, "num_beams": 1, "eos_token_id": None}
 
-        def ours(given: dict[str, Any] = given, rows: int = articles * k) -> Tensor:
-            steps = FixedSteps(network, given, lengths[1])
+        def ours(inputs: dict[str, Any] = inputs, rows: int = articles * k) -> Tensor:
+            steps = FixedSteps(network, inputs, lengths[1])
             first = steps.next(torch.full((rows,), config.decoder_start_token_id, device=device), 0)
             return decode(steps, first, _best, lengths[1], (-1,), config.pad_token_id, start=1)
 
-        theirs = partial(network.generate, **given, **options)
+        theirs = partial(network.generate, **inputs, **options)
         equal = (ours() == theirs()[:, 1:]).all(1).sum()
         times = f"ours {seconds(ours):.3f}, {graph_or_not(ours)}, transformers' generate {seconds(theirs):.3f}"
         print(f"encoder-decoder, {articles} x {k}: {equal} of {articles * k} texts equal; seconds: {times}", flush=True)

@@ -119,9 +119,9 @@ def configuration_page() -> str:
         "Every key of a [run](../guides/training.md), and at the end of a [comparison](../guides/compare.md). "
         "`rlsum train --keys` and `rlsum compare --keys` print the same.",
     ]
-    for section, found in sections:
+    for section, rows in sections:
         lines += ["", f"## {section}", *table("key", "default", "values", "meaning")]
-        for key in found:
+        for key in rows:
             values = ", ".join(f"`{value}`" for value in key.values) if len(key.values) > 1 else key.range
             lines.append(row(f"`{key.name}`", f"`{key.default}`", values, key.meaning.replace("``", "`")))
     return "\n".join(lines)
@@ -197,10 +197,10 @@ def readers() -> str:
     lines: list[str] = []
     for name, place in READERS.items():
         reader = pkgutil.resolve_name(place)
-        given = [p for p in inspect.signature(reader).parameters.values() if p.kind is p.KEYWORD_ONLY]
-        options = ", ".join(f"{option.name}={option.default}" for option in given)
+        keywords = [p for p in inspect.signature(reader).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        options = ", ".join(f"{option.name}={option.default}" for option in keywords)
         text = (inspect.getdoc(reader) or "").replace("``", "`")
-        lines += ["", f"### {name}", "", f"`{name}({options})`" if given and name != HUB else "", "", text]
+        lines += ["", f"### {name}", "", f"`{name}({options})`" if keywords and name != HUB else "", "", text]
     return "\n".join(lines)
 
 
@@ -247,14 +247,14 @@ def documented(name: str, value: Any) -> list[str]:
     lines = ["", f"### {name}", "", "```text", declaration(name, value), "```", "", text]
     fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
     explained = meanings(value) if fields else {}
-    for other in reversed(getattr(value, "EXPLAINED_BY", ())):
-        explained = meanings(other) | explained
+    for explaining in reversed(getattr(value, "EXPLAINED_BY", ())):
+        explained = meanings(explaining) | explained
     if fields:
         lines += table("field", "type", "default", *(["meaning"] if explained else []))
     for field in fields:
         made = field.default_factory is not dataclasses.MISSING
-        given = getattr(field.default, "default", field.default)  # pydantic keeps it in a Field
-        default = "empty" if made else "required" if given is dataclasses.MISSING else f"`{given!r}`"
+        stated = getattr(field.default, "default", field.default)  # pydantic keeps it in a Field
+        default = "empty" if made else "required" if stated is dataclasses.MISSING else f"`{stated!r}`"
         meaning = [explained.get(field.name, "").replace("``", "`")] if explained else []
         lines.append(row(f"`{field.name}`", f"`{field.type}`", default, *meaning))
     if inspect.isclass(value):
@@ -276,15 +276,15 @@ def declaration(name: str, value: Any) -> str:
 
 def signature(function: Any, separator: str = ", ") -> str:
     """The arguments of a function with their types as they are written; a default that is a function by its name."""
-    given = inspect.signature(function)
+    declared = inspect.signature(function)
     arguments: list[str] = []
-    for argument in given.parameters.values():
+    for argument in declared.parameters.values():
         if argument.kind is argument.KEYWORD_ONLY and "*" not in arguments:
             arguments.append("*")
         kind = "" if argument.annotation is argument.empty else f": {argument.annotation}"
         default = "" if argument.default is argument.empty else f" = {named(argument.default)}"
         arguments.append(argument.name + kind + default)
-    returned = "" if given.return_annotation is given.empty else f" -> {given.return_annotation}"
+    returned = "" if declared.return_annotation is declared.empty else f" -> {declared.return_annotation}"
     return f"({separator.join(arguments)}){returned}"
 
 

@@ -55,8 +55,8 @@ def main() -> None:
     print(f"norms of gradients: reward {gamma * reward:.3g}, likelihood {(1 - gamma) * likelihood:.3g}")
     print(f"{np.mean(seconds):.2f} CPU s an update")
     print_share("all weights", torch.cat(list(gradients.values()), 1))
-    for name, part in gradients.items():
-        print_share(name, part)
+    for name, rows in gradients.items():
+        print_share(name, rows)
 
 
 def print_share(name: str, gradients: torch.Tensor) -> None:
@@ -78,8 +78,8 @@ def measure(trainer: Trainer, updates: int) -> tuple[dict[str, torch.Tensor], fl
             started = time.process_time()
             torch.manual_seed(training.seed * updates + number)
             rows = trainer.plan.at(number)
-            parts = [rows[i : i + training.batch_size] for i in range(0, len(rows), training.batch_size)]
-            batches = [trainer.model.collate(trainer.train_rows[part]) for part in parts]
+            chunks = [rows[i : i + training.batch_size] for i in range(0, len(rows), training.batch_size)]
+            batches = [trainer.model.collate(trainer.train_rows[chunk]) for chunk in chunks]
             with trainer.accelerator.autocast():
                 rollouts = trainer.step.prepare(number, batches, batches)  # type: ignore[attr-defined]
             for batch, rollout in zip(batches, rollouts, strict=True):

@@ -102,10 +102,10 @@ def measured(arguments: list[str], processes: int, cache: Path) -> tuple[float, 
 def family(root: int) -> list[int]:
     """A process and all that it has started."""
     parents = {int(entry.name): parent(entry) for entry in Path("/proc").iterdir() if entry.name.isdigit()}
-    found = [root]
-    for member in found:
-        found += [pid for pid, above in parents.items() if above == member]
-    return found
+    members = [root]
+    for member in members:
+        members += [pid for pid, above in parents.items() if above == member]
+    return members
 
 
 def parent(entry: Path) -> int:

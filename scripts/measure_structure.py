@@ -36,8 +36,8 @@ def main() -> None:
 
     print(f"{'room':32} {'files':>5} {'lines':>6}  imports from rooms")
     for name in sorted(neighbours):
-        own = [lines for file, lines in files.items() if room(_module(folder, file)) == name]
-        print(f"{name:32} {len(own):5} {sum(own):6}  {len(neighbours[name])}")
+        of_room = [lines for file, lines in files.items() if room(_module(folder, file)) == name]
+        print(f"{name:32} {len(of_room):5} {sum(of_room):6}  {len(neighbours[name])}")
     print(f"\nproduct: {sum(files.values()):,} lines of Python in {len(files)} files, {len(neighbours)} rooms")
     for package in PACKAGES:
         print(f"  {package}: {sum(n for file, n in files.items() if file.is_relative_to(folder / package)):,} lines")
@@ -69,7 +69,7 @@ def circles(imports: Mapping[str, Iterable[str]]) -> list[list[str]]:
     """Groups of two or more names that import each other, directly or through others: strongly connected components."""
     reachable = {name: _reachable(imports, name) for name in imports}
     groups = {
-        tuple(sorted(other for other in imports if other in reachable[name] and name in reachable[other]))
+        tuple(sorted(member for member in imports if member in reachable[name] and name in reachable[member]))
         for name in imports
     }
     return sorted(list(group) for group in groups if len(group) > 1)

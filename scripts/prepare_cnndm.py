@@ -144,7 +144,7 @@ def _write_systems(folder: Path, out: Path, test: list[Row]) -> None:
     for system in SEE_SYSTEMS:
         theirs = ((row, outputs[row["id"]]) for row in test)
         records = (
-            Output(row["id"], row["article"], (other["reference"],), other[system], system) for row, other in theirs
+            Output(row["id"], row["article"], (output["reference"],), output[system], system) for row, output in theirs
         )
         print(f"{out / system}.jsonl: {write_outputs(out / f'{system}.jsonl', records)} records")
     leads = (

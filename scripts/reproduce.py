@@ -29,9 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("paper", choices=PAPERS)
     parser.add_argument("options", nargs=argparse.REMAINDER, help="of the paper")
-    given = parser.parse_args(arguments)
+    parsed = parser.parse_args(arguments)
     try:
-        importlib.import_module(PAPERS[given.paper]).main(given.options)
+        importlib.import_module(PAPERS[parsed.paper]).main(parsed.options)
     except (UserError, RecordError, RewardError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

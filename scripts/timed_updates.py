@@ -251,7 +251,7 @@ def prepare_atulkum(case: Case, config: Any) -> Update | None:
     step = train.Train.__new__(train.Train)
     step.model = model
     parts = (model.encoder, model.decoder, model.reduce_state)
-    step.optimizer = torch.optim.Adagrad([p for part in parts for p in part.parameters()], lr=0.15)
+    step.optimizer = torch.optim.Adagrad([p for module in parts for p in module.parameters()], lr=0.15)
     batch = peer_batch(case)
     return lambda: step.train_one_batch(batch)
 

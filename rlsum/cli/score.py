@@ -52,8 +52,8 @@ class Texts:
         if candidates is None and references and len(files) == 1:  # as `rlsum evaluate` takes them
             candidates, files = files[0], []
         if references and files:
-            texts = " ".join(map(str, filter(None, (candidates, *files))))
-            raise UserError(f"--candidates {texts}: one file; of several: `rlsum evaluate {texts} --references R.txt`")
+            typed = " ".join(map(str, filter(None, (candidates, *files))))
+            raise UserError(f"--candidates {typed}: one file; of several: `rlsum evaluate {typed} --references R.txt`")
         if candidates is not None or references:
             if records is not None:
                 raise UserError(f"--input {records} and --candidates exclude each other; give one")

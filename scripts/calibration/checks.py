@@ -43,8 +43,8 @@ def main() -> None:
 
 def rates(criteria: int, options: argparse.Namespace) -> list[str]:
     study, key = small_study(criteria)
-    found = error_rates(DESIGN.checks, [asked.kind for asked in study.criteria], 2)
-    stated = (found.random, found.none, found.left, found.careful, found.hasty)
+    expected = error_rates(DESIGN.checks, [asked.kind for asked in study.criteria], 2)
+    stated = (expected.random, expected.none, expected.left, expected.careful, expected.hasty)
     cells = []
     for kind, share in zip(KINDS, stated, strict=True):
         rng = random.Random(f"{options.seed} {kind}")
@@ -72,8 +72,8 @@ def excluded_of(study: Study, key: StudyKey, kind: str, rng: random.Random) -> i
         for task in booklet:
             if (secret := key.tasks[task.id]).kind != "pair":
                 chosen = answers(kind, secret, len(study.criteria), rng)
-                given = dict(zip(study.asked, chosen, strict=True))
-                responses.append(Response(study.id, task.id, f"judge {number}", given))
+                by_criterion = dict(zip(study.asked, chosen, strict=True))
+                responses.append(Response(study.id, task.id, f"judge {number}", by_criterion))
     return len(excluded(unblind(study, key, responses), ExclusionRules()))
 
 

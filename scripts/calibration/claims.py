@@ -92,17 +92,17 @@ def claims(kind: str, assigned: Ints, judges: int, crowd: str, generator: Genera
     """Which of the `CLAIMS` the card of each study carries (claims, studies)."""
     votes, errors = drawn(kind, assigned, judges, crowd, generator)
     layout = layout_of(assigned)
-    found = claimed(votes, assigned, alike=not layout.refused, alpha=ALPHA, generator=generator)
-    side, preferred = warned(votes, assigned, generator), found.preferred.any(0)
+    outcome = claimed(votes, assigned, alike=not layout.refused, alpha=ALPHA, generator=generator)
+    side, preferred = warned(votes, assigned, generator), outcome.preferred.any(0)
     more, kinds = np.zeros((2, BLOCK), dtype=bool)
     if errors is not None and not layout.refused:
         p = np.stack([layout.p_values(rates.reshape(BLOCK, -1)) for rates in (errors.sum(0), *errors)])
-        more = found.preferred[-1] & (p[0] <= ALPHA)
+        more = outcome.preferred[-1] & (p[0] <= ALPHA)
         kinds = more & (holm(p[1:]) <= ALPHA).any(0)
     strong = np.zeros(BLOCK, dtype=bool)
     for study in np.flatnonzero(preferred) if SYSTEMS[kind] > 2 else ():
-        strong[study] = strengths(kind, votes[:, study], found.preferred[:, study], assigned)
-    return np.stack([found.leaning.any(0), preferred, strong, more, kinds, side, side | preferred])
+        strong[study] = strengths(kind, votes[:, study], outcome.preferred[:, study], assigned)
+    return np.stack([outcome.leaning.any(0), preferred, strong, more, kinds, side, side | preferred])
 
 
 def strengths(kind: str, votes: Floats, preferred: np.ndarray, assigned: Ints) -> bool:
@@ -126,15 +126,15 @@ def strengths(kind: str, votes: Floats, preferred: np.ndarray, assigned: Ints) -
 def drawn(kind: str, assigned: Ints, judges: int, crowd: str, generator: Generator) -> Drawn:
     """Answers of the kind about equal systems."""
     systems, criteria = SYSTEMS[kind], 1 if kind == ERRORS else CRITERIA
-    own = generator.normal(0, 0.4 if crowd.startswith("own") else 0, (BLOCK, judges, systems))
+    tastes = generator.normal(0, 0.4 if crowd.startswith("own") else 0, (BLOCK, judges, systems))
     if crowd == "own, which cancel":
-        own -= own[:, assigned].mean((1, 2))[:, None]
+        tastes -= tastes[:, assigned].mean((1, 2))[:, None]
     if crowd == CAMPS:
-        own[..., :2] = generator.choice((-1, 1), (BLOCK, judges, 1)) * (1, -1)
+        tastes[..., :2] = generator.choice((-1, 1), (BLOCK, judges, 1)) * (1, -1)
     if crowd.endswith("one dominant"):
-        own[:, 0, 0] = 10
+        tastes[:, 0, 0] = 10
     shape = (BLOCK, *assigned.shape, systems)
-    shared = own[:, assigned] + generator.normal(0, 0.5, (BLOCK, len(assigned), 1, systems))
+    shared = tastes[:, assigned] + generator.normal(0, 0.5, (BLOCK, len(assigned), 1, systems))
     shared = shared + generator.normal(0, 0.5, shape)
     votes = []
     for _ in range(0 if kind == ERRORS else criteria):
@@ -176,11 +176,11 @@ def warned(votes: Floats, assigned: Ints, generator: Generator) -> np.ndarray:
     signs = np.sign(votes)
     means = [(signs * lefts).mean(3), (signs * longer).mean(3), leads]
     p = np.concatenate(
-        [[sign_flip_p(rows, FLIPS, generator) for rows in by_criterion(given, criteria)] for given in means]
+        [[sign_flip_p(rows, FLIPS, generator) for rows in by_criterion(effects, criteria)] for effects in means]
     )
-    told = holm(p) <= CLEAR
-    told[-criteria:] &= by_criterion(leads, criteria).mean(2) > 0
-    return np.asarray(told.any(0))
+    warnings = holm(p) <= CLEAR
+    warnings[-criteria:] &= by_criterion(leads, criteria).mean(2) > 0
+    return np.asarray(warnings.any(0))
 
 
 def by_criterion(means: Floats, criteria: int) -> Floats:

@@ -55,14 +55,14 @@ class World:
 def rates(world: World, draws: int, seed: int) -> dict[str, tuple[float, float, float]]:
     """Way -> mean, standard deviation and share of false alarms over ``draws`` comparisons."""
     generator = np.random.default_rng(seed)
-    found: dict[str, list[tuple[float, float]]] = {"raw": [], "line": [], "local line": []}
+    estimates: dict[str, list[tuple[float, float]]] = {"raw": [], "line": [], "local line": []}
     for _ in range(draws):
         a, b, lengths_a, lengths_b = world.draw(generator)
         result = at_equal_length(a, b, lengths_a, lengths_b)
         line, _ = influence(a - b, lengths_a - lengths_b, np.ones(a.shape))
-        for rows, way in zip(found.values(), (result.raw, mean_difference(line), result.adjusted), strict=True):
+        for rows, way in zip(estimates.values(), (result.raw, mean_difference(line), result.adjusted), strict=True):
             rows.append((way.mean, way.p))
-    return {name: _summary(np.array(rows)) for name, rows in found.items()}
+    return {name: _summary(np.array(rows)) for name, rows in estimates.items()}
 
 
 def _summary(rows: Floats) -> tuple[float, float, float]:
@@ -76,8 +76,8 @@ def main() -> None:
     options = parser.parse_args()
     lines = []
     for shape, extra, seeds in product(SCORES, EXTRA, SEEDS):
-        found = rates(World(seeds, 300, extra, shape), options.draws, options.seed)
-        cells = (f"{100 * m:+.2f} (SD {100 * sd:.2f}), {100 * p:.1f}%" for m, sd, p in found.values())
+        by_way = rates(World(seeds, 300, extra, shape), options.draws, options.seed)
+        cells = (f"{100 * m:+.2f} (SD {100 * sd:.2f}), {100 * p:.1f}%" for m, sd, p in by_way.values())
         lines.append([shape, str(extra), str(seeds), *cells])
     print_table(["score", "extra tokens", "seeds", "raw", "line", "local line"], lines)
 

@@ -46,7 +46,7 @@ def main() -> None:
     options = parser.parse_args()
     error = 100 * np.sqrt(0.05 * 0.95 / options.draws)
     print(f"Rejections in %, {options.draws:,} studies a rate, standard error {error:.2f}\n")
-    found: list[tuple[str, float, float, float]] = []  # design, spread, correlation, rate
+    measured: list[tuple[str, float, float, float]] = []  # design, spread, correlation, rate
 
     def row(name: str, assigned: Ints, draw: Draw) -> list[str]:
         cells = []
@@ -56,14 +56,14 @@ def main() -> None:
                 assumed = Assumptions(0.5, TIES, rho, spread)
                 rates.append(100 * rejections(assumed, assigned, draw, draws=options.draws, seed=options.seed))
                 if NO_P not in name:
-                    found.append((name, spread, rho, rates[-1]))
+                    measured.append((name, spread, rho, rates[-1]))
             cells.append(", ".join(f"{rate:.2f}" for rate in rates))
         return [name, *cells]
 
     rows = (row(*design) for design in designs(options.seed) if options.design in design[0])
     print_table(["design", *(f"sd {spread:g}" for spread in SPREADS)], rows)
-    outside = [each for each in found if not LOWEST <= each[-1] <= HIGHEST]
-    print(f"\n{len(outside)} of {len(found)} rates are outside {LOWEST:g} to {HIGHEST:g}%\n")
+    outside = [entry for entry in measured if not LOWEST <= entry[-1] <= HIGHEST]
+    print(f"\n{len(outside)} of {len(measured)} rates are outside {LOWEST:g} to {HIGHEST:g}%\n")
     print_table(["design", "sd", "correlation", "%"], ([name, *(f"{n:g}" for n in rest)] for name, *rest in outside))
 
 
@@ -92,13 +92,13 @@ def designs(seed: int) -> Iterator[tuple[str, Ints, Draw]]:
 
 def vote_designs(seed: int) -> list[tuple[str, Ints]]:
     """Name and assignment (items, judges of each) of the even designs and of the uneven ones."""
-    found = [(named(*design), of_even(*design)) for design in EVEN]
+    designs = [(named(*design), of_even(*design)) for design in EVEN]
     generator = np.random.default_rng(seed)
     for items, judges, people in UNEVEN:
         loads = np.arange(1, people + 1) / sum(range(people + 1))
         assigned = [generator.choice(people, judges, replace=False, p=loads) for _ in range(items)]
-        found.append((f"{named(items, judges, people)} uneven", np.array(assigned)))
-    return found
+        designs.append((f"{named(items, judges, people)} uneven", np.array(assigned)))
+    return designs
 
 
 def named(items: int, judges: int, people: int) -> str:

@@ -133,22 +133,22 @@ def main() -> None:
     )
     curves = {world.name: power(world, GAINS, options.power_draws, seed=options.seed) for world in POWERS}
     print(f"\nPower at 5%, two-tailed, {options.power_draws:,} draws; r = .5 + gain against .5\n")
-    points = ([f"{name}; gain {each.world.gain}", *shares(each)] for name, found in curves.items() for each in found)
+    points = ([f"{name}; gain {point.world.gain}", *shares(point)] for name, curve in curves.items() for point in curve)
     print_table(["world", *TESTS], points)
     if options.picture:
         options.picture.parent.mkdir(parents=True, exist_ok=True)
         options.picture.write_bytes(picture("power", "Power", "", [panel(*curve) for curve in curves.items()]).light)
 
 
-def shares(found: RejectionRates) -> list[str]:
-    return [f"{100 * getattr(found, key):.1f}%" for key in TESTS.values()]
+def shares(point: RejectionRates) -> list[str]:
+    return [f"{100 * getattr(point, key):.1f}%" for key in TESTS.values()]
 
 
-def panel(name: str, found: Sequence[RejectionRates]) -> Panel:
-    gains = np.array([each.world.gain for each in found])
-    kept = {test: key for test, key in TESTS.items() if found[0].world.rows > 1 or key != "clustered"}
+def panel(name: str, points: Sequence[RejectionRates]) -> Panel:
+    gains = np.array([point.world.gain for point in points])
+    kept = {test: key for test, key in TESTS.items() if points[0].world.rows > 1 or key != "clustered"}
     lines = (
-        Curve(test, colour, gains, np.array([getattr(each, key) for each in found]))
+        Curve(test, colour, gains, np.array([getattr(point, key) for point in points]))
         for (test, key), colour in zip(kept.items(), COLOURS, strict=False)
     )
     nominal = Curve("5%", COLOURS[-1], gains, np.full(len(gains), 0.05), dashed=True)

@@ -58,8 +58,8 @@ class World:
     agreement: tuple[float, float, float] = (0.8, 0.5, 0.4)
     between: tuple[float, float, float] = (0.7, 0.6, 0.5)
 
-    def part(self, number: int, shape: tuple[int, ...], generator: Generator) -> Floats:
-        """One part of the scores of people and two metrics (3, *shape)."""
+    def component(self, number: int, shape: tuple[int, ...], generator: Generator) -> Floats:
+        """One component of the scores of people and two metrics (3, *shape)."""
         r, between = self.agreement[number], self.between[number]
         mix = np.linalg.cholesky(np.array([[1, r, r], [r, 1, between], [r, between, 1]]))
         drawn = generator.standard_normal((*shape, 3)) @ mix.T
@@ -68,17 +68,17 @@ class World:
     def draw(self, draws: int, systems: int, inputs: int, generator: Generator) -> Floats:
         """Scores (3, draws, systems, inputs) of new systems and new articles."""
         shapes = (draws, systems, 1), (draws, 1, inputs), (draws, systems, inputs)
-        parts = [self.part(number, shape, generator) for number, shape in enumerate(shapes)]
-        return parts[0] + parts[1] + parts[2]
+        components = [self.component(number, shape, generator) for number, shape in enumerate(shapes)]
+        return components[0] + components[1] + components[2]
 
     def draw_given(self, draws: int, systems: int, inputs: int, generator: Generator) -> Floats:
         """Scores (3, draws, systems, inputs) of the same systems, on which both metrics are equally good."""
-        human, first, _ = self.part(0, (systems,), generator)
+        human, first, _ = self.component(0, (systems,), generator)
         human[systems // 2 :] = -human[: systems // 2][::-1]
-        given = np.stack([human, first, -first[::-1]])[:, None, :, None]
+        shared = np.stack([human, first, -first[::-1]])[:, None, :, None]
         shapes = (draws, 1, inputs), (draws, systems, inputs)
-        parts = [self.part(number, shape, generator) for number, shape in enumerate(shapes, 1)]
-        return given + parts[0] + parts[1]
+        components = [self.component(number, shape, generator) for number, shape in enumerate(shapes, 1)]
+        return shared + components[0] + components[1]
 
 
 WORLDS = (
@@ -179,29 +179,29 @@ def simulated(cell: Cell, sets: int, texts: int, seed: int) -> Cell:
     start = time.process_time()
     generator = np.random.default_rng([seed, cell.world, cell.systems, cell.inputs, cell.random == "both"])
     if cell.random == "both" and cell.level == "system":
-        found = _of_systems(cell, sets, generator)
+        shares = _of_systems(cell, sets, generator)
     else:
         slow = (cell.level, cell.statistic) == ("pooled", "kendall")
         size = cell.systems * cell.inputs
         sets = max(10, min(sets, texts // (SLOW if slow else 1) // size) // SHARED) * SHARED
-        found = (sets, *_of_texts(cell, sets, generator), sets)
+        shares = (sets, *_of_texts(cell, sets, generator), sets)
     size_of = (cell.random, cell.level, cell.statistic, cell.world, cell.systems, cell.inputs)
-    return Cell(*size_of, *found, round(time.process_time() - start, 2))
+    return Cell(*size_of, *shares, round(time.process_time() - start, 2))
 
 
 def _of_texts(cell: Cell, sets: int, generator: Generator) -> tuple[float, float]:
     """Misses of the intervals of both metrics, and false alarms of the t test."""
     world, block = WORLDS[cell.world], max(1, BLOCK // (cell.systems * cell.inputs))
-    found: list[Floats] = []
-    given = cell.random == "inputs"
+    blocks: list[Floats] = []
+    same_systems = cell.random == "inputs"
     for size in [SHARED] * (sets // SHARED):
-        drawn = (world.draw_given if given else world.draw)(size, cell.systems, cell.inputs, generator)
-        parts = np.split(drawn, range(block, size, block), axis=1)
-        found.append(np.concatenate([estimates(part, cell) for part in parts], axis=1))
-    first, error, second, other, of_difference = np.stack(found, axis=1)  # (groups, SHARED) each
-    degrees = (cell.inputs if given else min(cell.systems, cell.inputs)) - 1
+        drawn = (world.draw_given if same_systems else world.draw)(size, cell.systems, cell.inputs, generator)
+        pieces = np.split(drawn, range(block, size, block), axis=1)
+        blocks.append(np.concatenate([estimates(piece, cell) for piece in pieces], axis=1))
+    first, error, second, second_error, of_difference = np.stack(blocks, axis=1)  # (groups, SHARED) each
+    degrees = (cell.inputs if same_systems else min(cell.systems, cell.inputs)) - 1
     most = student.ppf(1 - ALPHA / 2, degrees)
-    missed = [_missed(value, most * width, cell) for value, width in ((first, error), (second, other))]
+    missed = [_missed(value, most * width, cell) for value, width in ((first, error), (second, second_error))]
     return float(np.mean(missed)), float(np.mean(np.abs(first - second) > most * of_difference))
 
 
@@ -219,8 +219,8 @@ def _missed(values: Floats, widths: Floats, cell: Cell) -> float:
 def estimates(scores: Floats, cell: Cell) -> Floats:
     """Of scores (3, draws, systems, inputs): both values with errors, and the error of the difference (5, draws)."""
     human, *metrics = scores
-    (first, change), (second, other) = (changes(human, metric, cell) for metric in metrics)
-    errors = [_error(change, cell) for change in (change, other, change - other)]
+    (first, change), (second, second_change) = (changes(human, metric, cell) for metric in metrics)
+    errors = [_error(change, cell) for change in (change, second_change, change - second_change)]
     return np.stack([first, errors[0], second, errors[1], errors[2]])
 
 
@@ -267,7 +267,7 @@ def _of_systems(cell: Cell, sets: int, generator: Generator) -> tuple[int, float
     small = World("", (world.shares[0], 0.0, world.shares[2] / cell.inputs), world.agreement, world.between)
     draws = max(FAST, sets)
     scores = small.draw(draws, systems, 1, generator)[..., 0]
-    r = sum(share * part for share, part in zip(small.shares, small.agreement, strict=True)) / sum(small.shares)
+    r = sum(share * rho for share, rho in zip(small.shares, small.agreement, strict=True)) / sum(small.shares)
     value = named(statistic).of(scores[0], scores[1])
     sampling = named(statistic).sampling
     assert sampling is not None
@@ -303,8 +303,8 @@ def _permuted_p(statistic: str, scores: Floats, generator: Generator) -> Floats:
     extreme = np.ones(len(human))
     for _ in range(SWAPS):
         swap = generator.integers(0, 2, a.shape, dtype=np.int8) == 1
-        one, other = np.where(swap, b, a), np.where(swap, a, b)
-        extreme += np.abs(coefficient(people, one) - coefficient(people, other)) >= observed - 1e-9
+        first, second = np.where(swap, b, a), np.where(swap, a, b)
+        extreme += np.abs(coefficient(people, first) - coefficient(people, second)) >= observed - 1e-9
     return extreme / (SWAPS + 1)
 
 
@@ -315,8 +315,8 @@ def _ranked(ranks: Floats, metric: Floats) -> Floats:
 
 def _concordance(human: Floats, metric: Floats) -> Floats:
     """Kendall's tau without ties, but for a factor."""
-    one, other = np.triu_indices(human.shape[1], 1)
-    return ((human[:, one] > human[:, other]) == (metric[:, one] > metric[:, other])).sum(1)
+    first, second = np.triu_indices(human.shape[1], 1)
+    return ((human[:, first] > human[:, second]) == (metric[:, first] > metric[:, second])).sum(1)
 
 
 def summary(cells: dict[tuple[str, ...], Cell]) -> Iterator[str]:

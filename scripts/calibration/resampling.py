@@ -69,9 +69,9 @@ def permutation(
     standardised over all texts.
     """
     check_option("random", random, Random)
-    one, other, generator = Grid.of(first), Grid.of(second), np.random.default_rng(seed)
-    people, a, b = one.human[None], _standard(one.metric)[None], _standard(other.metric)[None]
-    systems, inputs = one.human.shape
+    first_grid, second_grid, generator = Grid.of(first), Grid.of(second), np.random.default_rng(seed)
+    people, a, b = first_grid.human[None], _standard(first_grid.metric)[None], _standard(second_grid.metric)[None]
+    systems, inputs = first_grid.human.shape
 
     def difference(a: Floats, b: Floats) -> Floats:
         return _correlated(people, a, statistic, level) - _correlated(people, b, statistic, level)
@@ -119,7 +119,7 @@ def paper_table(draws: int, seed: int) -> Iterator[str]:
     for level, (systems, inputs) in itertools.product(levels, ((4, 30), (8, 30), (8, 100), (24, 30))):
         shrunk = (1, 0, 1 / inputs) if level == "system" else (1, level == "pooled", 1)
         parts = [share * kept for share, kept in zip(world.shares, shrunk, strict=True)]
-        truth = sum(part * r for part, r in zip(parts, world.agreement, strict=True)) / sum(parts)
+        truth = sum(share_kept * r for share_kept, r in zip(parts, world.agreement, strict=True)) / sum(parts)
         misses = np.zeros((draws, 6))
         scores = world.draw(draws, systems, inputs, np.random.default_rng([seed, systems, inputs]))
         system, unit = np.divmod(np.arange(systems * inputs), inputs)

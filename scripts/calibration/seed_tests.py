@@ -69,36 +69,36 @@ class World:
         return effect + article + residual
 
 
-def ours(found: Components, alpha: float = ALPHA) -> Rejected:
+def ours(components: Components, alpha: float = ALPHA) -> Rejected:
     """The test of `rlsum.evaluation.trained.hierarchical`."""
-    return np.abs(found.mean) > critical(found, alpha)
+    return np.abs(components.mean) > critical(components, alpha)
 
 
-def satterthwaite(found: Components, alpha: float = ALPHA) -> Rejected:
+def satterthwaite(components: Components, alpha: float = ALPHA) -> Rejected:
     """Variance components with Satterthwaite's (1946) degrees of freedom."""
-    n, m = found.seeds, found.articles
-    squares = np.stack([found.by_seed, found.by_article, -found.residual])
+    n, m = components.seeds, components.articles
+    squares = np.stack([components.by_seed, components.by_article, -components.residual])
     df = np.array([n - 1, m - 1, (n - 1) * (m - 1)])[:, None]
-    total = np.maximum(squares.sum(0), found.by_seed)
+    total = np.maximum(squares.sum(0), components.by_seed)
     bound = stats.t.isf(alpha / 2, np.maximum(total**2 / (squares**2 / df).sum(0), n - 1))
-    return np.abs(found.mean) > bound * np.sqrt(total / (n * m))
+    return np.abs(components.mean) > bound * np.sqrt(total / (n * m))
 
 
-def over_seeds(found: Components, alpha: float = ALPHA) -> Rejected:
+def over_seeds(components: Components, alpha: float = ALPHA) -> Rejected:
     """The t test of the seeds' means: the articles are fixed."""
-    bound = stats.t.isf(alpha / 2, found.seeds - 1)
-    return np.abs(found.mean) > bound * np.sqrt(found.by_seed / (found.seeds * found.articles))
+    bound = stats.t.isf(alpha / 2, components.seeds - 1)
+    return np.abs(components.mean) > bound * np.sqrt(components.by_seed / (components.seeds * components.articles))
 
 
-def over_articles(found: Components, alpha: float = ALPHA) -> Rejected:
+def over_articles(components: Components, alpha: float = ALPHA) -> Rejected:
     """The t test of the articles' means over seeds: the seeds are fixed."""
-    bound = stats.t.isf(alpha / 2, found.articles - 1)
-    return np.abs(found.mean) > bound * np.sqrt(found.by_article / (found.seeds * found.articles))
+    bound = stats.t.isf(alpha / 2, components.articles - 1)
+    return np.abs(components.mean) > bound * np.sqrt(components.by_article / (components.seeds * components.articles))
 
 
-def both(found: Components, alpha: float = ALPHA) -> Rejected:
+def both(components: Components, alpha: float = ALPHA) -> Rejected:
     """Both t tests reject."""
-    return over_seeds(found, alpha) & over_articles(found, alpha)
+    return over_seeds(components, alpha) & over_articles(components, alpha)
 
 
 TESTS = {
@@ -124,8 +124,8 @@ def bootstrap(tables: Floats, resamples: int, generator: Generator) -> Rejected:
 def rates(world: World, draws: int, seed: int) -> dict[str, float]:
     """The share of equal systems that each test calls different."""
     generator = np.random.default_rng(seed)
-    found = world.squares(draws, generator)
-    return {name: float(test(found).mean()) for name, test in TESTS.items()}
+    components = world.squares(draws, generator)
+    return {name: float(test(components).mean()) for name, test in TESTS.items()}
 
 
 def bootstrap_rate(world: World, draws: int, resamples: int, seed: int) -> dict[str, float]:
@@ -143,14 +143,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     worlds = [World(*sizes) for sizes in product(SEEDS, ARTICLES, SEED_SDS, ARTICLE_SDS)]
-    found = {world: rates(world, options.draws, options.seed) for world in worlds}
+    by_world = {world: rates(world, options.draws, options.seed) for world in worlds}
     drawn = {
         world: bootstrap_rate(world, options.table_draws, options.resamples, options.seed)
         for world in worlds
         if world.articles == ARTICLES[0]
     }
     print(f"Lowest and highest share of false alarms at 5%; {options.draws:,} draws a world\n")
-    spans = ([str(n), *_spans(found, n), *_spans(drawn, n)] for n in SEEDS)
+    spans = ([str(n), *_spans(by_world, n), *_spans(drawn, n)] for n in SEEDS)
     print_table(["seeds", *TESTS, "bootstrap"], spans)
     print(f"\nPower of a gain of 1 point; {DEFAULTS.source}\n")
     designs = ([f"{n}", f"{m:,}", f"{power(0.01, DEFAULTS, n, m):.0%}", f"{100 * detectable(DEFAULTS, n, m):.2f}"]
@@ -158,9 +158,9 @@ def main() -> None:
     print_table(["seeds", "articles", "power", "gain shown with 80%"], designs)
 
 
-def _spans(found: dict[World, dict[str, float]], seeds: int) -> list[str]:
+def _spans(by_world: dict[World, dict[str, float]], seeds: int) -> list[str]:
     """The lowest and highest share of each test over the worlds with so many seeds."""
-    rows = [row for world, row in found.items() if world.seeds == seeds]
+    rows = [row for world, row in by_world.items() if world.seeds == seeds]
     return [
         f"{100 * min(row[name] for row in rows):.1f} to {100 * max(row[name] for row in rows):.1f}" for name in rows[0]
     ]

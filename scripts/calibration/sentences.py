@@ -65,20 +65,20 @@ def length(assigned: Ints, judges: int, crowd: str, _: str, generator: Generator
     lefts = generator.choice((-1, 1), votes.shape)
     leads = ahead(votes, longer)
     p = [sign_flip_p(of, FLIPS, generator) for of in (*(votes * lefts).mean(3), *(votes * longer).mean(3), *leads)]
-    told = (holm(np.stack(p)) <= CLEAR)[-CRITERIA:] & (leads.mean(2) > 0)
-    return np.array([told.any(0).sum()])
+    claims = (holm(np.stack(p)) <= CLEAR)[-CRITERIA:] & (leads.mean(2) > 0)
+    return np.array([claims.any(0).sum()])
 
 
 def liked(assigned: Ints, judges: int, crowd: str, generator: Generator, liking: float) -> tuple[Floats, Floats]:
     """Votes (criteria, studies, items, judges of each) of judges who like longer texts so much, and which is longer."""
-    own = generator.normal(0, 0.57 if crowd.startswith("own") else 0, (BLOCK, judges))
+    tastes = generator.normal(0, 0.57 if crowd.startswith("own") else 0, (BLOCK, judges))
     if crowd == "own, which cancel":
-        own -= own[:, assigned].mean((1, 2))[:, None]
+        tastes -= tastes[:, assigned].mean((1, 2))[:, None]
     if crowd.endswith("one dominant"):
-        own[:, 0] = -10
+        tastes[:, 0] = -10
     longer = generator.choice((-1, 1), (CRITERIA, BLOCK, len(assigned), 1))
     shape = (BLOCK, *assigned.shape)
-    shared = own[:, assigned] + generator.normal(0, 0.7, (*shape[:2], 1)) + generator.normal(0, 0.7, shape)
+    shared = tastes[:, assigned] + generator.normal(0, 0.7, (*shape[:2], 1)) + generator.normal(0, 0.7, shape)
     gap = shared + liking * longer + generator.normal(0, 1.41, (CRITERIA, *shape))
     return np.sign(gap) * (abs(gap) >= 0.4), longer
 
@@ -127,11 +127,11 @@ def exclusions(assigned: Ints, judges: int, crowd: str, choose: str, generator: 
     sides = generator.choice((-1.0, 1.0), shape[1:])
     others = {"random": generator.choice((-1.0, 0.0, 1.0), shape), "left": np.broadcast_to(sides, shape)}
     more = np.concatenate([votes, others.get(choose, -np.ones(shape))], axis=3)
-    told = [
-        claimed(given, by, alike=not layout_of(by).refused, alpha=ALPHA, generator=generator).preferred.any(0)
-        for given, by in ((votes, assigned), (more, np.concatenate([assigned, out], axis=1)))
+    claims = [
+        claimed(voted, by, alike=not layout_of(by).refused, alpha=ALPHA, generator=generator).preferred.any(0)
+        for voted, by in ((votes, assigned), (more, np.concatenate([assigned, out], axis=1)))
     ]
-    return np.array([told[0].sum(), told[1].sum(), (told[0] | told[1]).sum()])
+    return np.array([claims[0].sum(), claims[1].sum(), (claims[0] | claims[1]).sum()])
 
 
 if __name__ == "__main__":

@@ -72,13 +72,13 @@ def false_claims(scores: Sequence[Floats], others: Sequence[Sequence[Floats]]) -
     ``others``: the systems' scores by further metrics. "Loses less": where each system loses the whole margin.
     """
     start, control, *rewards = scores
-    tests = [[compare_systems(own, other) for other in (start, control)] for own in rewards]
-    lost = [[compare_systems(own - MARGIN, other) for other in (start, control)] for own in rewards]
-    falls = [compare_systems(own, metric[0]) for metric in others for own in metric[2:]]
-    best = best_of({str(number): each for number, each in enumerate(scores)})
-    said = [
-        any(each.word in ("better", "worse") for each in verdicts(tests)),
-        any(each.word == "no worse" for each in verdicts(lost, margin=MARGIN)),
+    tests = [[compare_systems(reward, opponent) for opponent in (start, control)] for reward in rewards]
+    lost = [[compare_systems(reward - MARGIN, opponent) for opponent in (start, control)] for reward in rewards]
+    falls = [compare_systems(reward, metric[0]) for metric in others for reward in metric[2:]]
+    best = best_of({str(number): system for number, system in enumerate(scores)})
+    on_page = [
+        any(claim.word in ("better", "worse") for claim in verdicts(tests)),
+        any(claim.word == "no worse" for claim in verdicts(lost, margin=MARGIN)),
         any(verdict(test) == "worse" for test in with_holm(falls)),
         bool(best.differing),
     ]
@@ -87,9 +87,9 @@ def false_claims(scores: Sequence[Floats], others: Sequence[Sequence[Floats]]) -
         any(test.p <= ALPHA for of in tests for test in of),
         any(all(p_no_worse(test.components, MARGIN) <= ALPHA for test in of) for of in lost),
         any(test.mean < 0 and test.p <= ALPHA for test in falls),
-        any(compare_systems(top, each).p <= ALPHA for each in scores if each is not top),
+        any(compare_systems(top, system).p <= ALPHA for system in scores if system is not top),
     ]
-    return said, alone
+    return on_page, alone
 
 
 def simulated_power(
@@ -106,7 +106,7 @@ def simulated_power(
             for _ in range(2 + family.rewards)
         ]
         scores[-1] += gain
-        tests = [[compare_systems(own, other) for other in scores[:2]] for own in scores[2:]]
+        tests = [[compare_systems(reward, opponent) for opponent in scores[:2]] for reward in scores[2:]]
         shown += verdicts(tests)[-1].word == "better"
     return shown / draws
 
@@ -125,12 +125,13 @@ def main() -> None:
                 [world(shape, seeds, articles, systems, generator) for _ in range(1 + FURTHER)]
                 for _ in range(options.draws)
             )
-            rates.append(100 * np.mean([false_claims(own, others) for own, *others in drawn], axis=0))
-        said, alone = (
+            rates.append(100 * np.mean([false_claims(scores, others) for scores, *others in drawn], axis=0))
+        on_page, alone = (
             [f"{low:.1f} to {high:.1f}" for low, high in zip(lowest, highest, strict=True)]
             for lowest, highest in zip(np.min(rates, 0), np.max(rates, 0), strict=True)
         )
-        rows.append([str(seeds), str(systems), *(f"{own} ({one})" for own, one in zip(said, alone, strict=True))])
+        cells = (f"{page} ({single})" for page, single in zip(on_page, alone, strict=True))
+        rows.append([str(seeds), str(systems), *cells])
     print(f"False claims, % of comparisons (by tests one by one); {options.draws} of each world\n")
     print_table(["seeds", "rewards", *CLAIMS], rows)
     print("\nPower of the verdict for a gain of 2 points: planned, simulated\n")
@@ -138,8 +139,8 @@ def main() -> None:
     for seeds, rewards in product((2, 3, 5), (1, 3, 6)):
         family = Family(rewards, 2)
         planned = power(0.02, DEFAULTS, seeds, 800, family)
-        found = simulated_power(0.02, DEFAULTS, seeds, 800, family, options.draws, options.seed)
-        lines.append([str(seeds), str(rewards), f"{planned:.0%}", f"{found:.0%}"])
+        simulated = simulated_power(0.02, DEFAULTS, seeds, 800, family, options.draws, options.seed)
+        lines.append([str(seeds), str(rewards), f"{planned:.0%}", f"{simulated:.0%}"])
     print_table(["seeds", "rewards", "planned", "simulated"], lines)
 
 

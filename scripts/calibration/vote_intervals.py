@@ -37,20 +37,20 @@ def covered(world: tuple[int, int, int, int, float, float], draws: int, seed: in
     """The percentage of ``draws`` whose interval contains the true accuracy."""
     spread = np.random.default_rng(seed).normal(0, np.hypot(*world[4:]), 1_000_000)
     truth = expit(LOG_ODDS + spread).mean()
-    found = (agreement(*votes(world, np.random.default_rng((seed, draw)))).accuracy for draw in range(draws))
-    return 100 * float(np.mean([interval.low <= truth <= interval.high for interval in found]))
+    intervals = (agreement(*votes(world, np.random.default_rng((seed, draw)))).accuracy for draw in range(draws))
+    return 100 * float(np.mean([interval.low <= truth <= interval.high for interval in intervals]))
 
 
 def votes(
     world: tuple[int, int, int, int, float, float], rng: np.random.Generator
 ) -> tuple[list[float], list[JudgedVote]]:
     """Differences of scores, and the votes on them."""
-    articles, judges, pairs, each, *spreads = world
+    articles, judges, pairs, votes_of_pair, *spreads = world
     article, judge = (rng.normal(0, spread, count) for spread, count in zip(spreads, (articles, judges), strict=True))
     gaps, judged = [], []
     for pair in range(articles * pairs):
         gap, of = rng.normal(), pair % articles
-        for name in rng.choice(judges, each, replace=False):
+        for name in rng.choice(judges, votes_of_pair, replace=False):
             agrees = rng.random() < expit(LOG_ODDS + article[of] + judge[name])
             choice = int(np.sign(gap)) * (1 if agrees else -1)
             judged.append(JudgedVote(str(of), ("article",), ("one", "another"), str(name), choice))

@@ -38,8 +38,8 @@ HUMAN = Path("../shared/data/human")
 def main(arguments: Sequence[str]) -> None:
     options = parsed(arguments)
     pairs = pairs_of(load(f"wmt-da:{options.wmt17}"), "WMT17", options.limit)
-    given = options.pairs, options.encoder, options.layer, options.seed
-    run("rescaling", lambda: rescaling(pairs, *given), options.out)
+    settings = options.pairs, options.encoder, options.layer, options.seed
+    run("rescaling", lambda: rescaling(pairs, *settings), options.out)
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
@@ -62,7 +62,7 @@ def rescaling(
     """A baseline from ``count`` random pairs of references, and its effect on scores and correlations."""
     metrics = [bertscore(encoder=encoder, layer=layer, direction=direction) for direction in TOKENS]
     drawn_pairs = random_pairs(pairs.references, count, seed)
-    random = score_all(metrics, [one for one, _ in drawn_pairs], [other for _, other in drawn_pairs])
+    random = score_all(metrics, [first for first, _ in drawn_pairs], [second for _, second in drawn_pairs])
     judged = score_all(metrics, pairs.candidates, pairs.references)
     base = np.nanmean(random, axis=1)
     loaded = metrics[0].space.source.load()
@@ -88,8 +88,8 @@ def rescaling(
 def _table(caption: str, random: Floats, judged: Floats, base: Floats) -> Table:
     header = ("direction", "baseline", "random pairs", "after", "judged pairs", "after")
     rows = []
-    for direction, b, one, other in zip(TOKENS, base, random, judged, strict=True):
-        spreads = [_spread(values) for scores in (one, other) for values in (scores, rescaled(scores, float(b)))]
+    for direction, b, *kinds in zip(TOKENS, base, random, judged, strict=True):
+        spreads = [_spread(values) for scores in kinds for values in (scores, rescaled(scores, float(b)))]
         rows.append((direction, f"{b:.4f}", *spreads))
     return text_table(f"{caption}; mean and deviation", header, rows)
 

@@ -69,17 +69,17 @@ def candidates(articles: Path, count: int) -> Iterator[tuple[str, str]]:
     """Pairs, no two the same: first every sentence with one highlight, then every sentence with another."""
     with articles.open(encoding="utf-8") as file:
         stories = [json.loads(line) for line in file]
-    found = 0
+    written = 0
     for turn in range(100):
         for story in stories:
             highlights = [line for line in story["highlights"].split("\n") if line.strip()]
-            sentences = [part.strip() for part in SENTENCE_END.split(story["article"]) if len(part.split()) > 2]
+            sentences = [text.strip() for text in SENTENCE_END.split(story["article"]) if len(text.split()) > 2]
             for place, sentence in enumerate(dict.fromkeys(sentences)):
-                if found == count:
+                if written == count:
                     return
                 if turn < len(highlights):
                     yield sentence, highlights[(place + turn) % len(highlights)]
-                    found += 1
+                    written += 1
 
 
 def run(command: list[str], journal: Path, kill: int | None) -> None:
@@ -88,7 +88,7 @@ def run(command: list[str], journal: Path, kill: int | None) -> None:
     with subprocess.Popen([sys.executable, "-m", "rlsum", *command], start_new_session=True) as process:
         while process.poll() is None:
             family = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
-            memory, times = zip(*(used(each) for each in family), strict=True)
+            memory, times = zip(*(used(member) for member in family), strict=True)
             peak, cpu = max(peak, sum(memory)), max(cpu, sum(times))
             if kill is not None and rows_in(journal) >= kill:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -122,10 +122,10 @@ def verify(pairs: Path, scored: Path, metrics: dict[str, rewards.Reward], seed: 
     """Every row once and in order, and a sample of the scores equal to direct calls; exits with an error if not."""
     sample, rng, count = [], random.Random(seed), 0
     total = sum(1 for _ in pairs.open("rb"))
-    with pairs.open(encoding="utf-8") as given, scored.open(encoding="utf-8") as written:
-        for one, other in zip(given, written, strict=True):
-            row = json.loads(other)
-            if {key: row[key] for key in ("id", "candidate", "reference")} != json.loads(one):
+    with pairs.open(encoding="utf-8") as asked, scored.open(encoding="utf-8") as written:
+        for pair, scored_row in zip(asked, written, strict=True):
+            row = json.loads(scored_row)
+            if {key: row[key] for key in ("id", "candidate", "reference")} != json.loads(pair):
                 sys.exit(f"error: row {count} of {scored} is not that of {pairs}")
             if rng.random() < CHECKED / total:
                 sample.append(row)

@@ -49,33 +49,33 @@ def main() -> None:
         pairs = [(shuffled(row.candidate, chance), shuffled(row.references[0], chance)) for row in outputs]
         rounds.append(rates(pairs, pairs[: options.peer_pairs], scorers, peers))
         print(f"round {number + 1}: {shown(rounds[-1])}", flush=True)
-    print(f"median: {shown({name: median(one[name] for one in rounds) for name in rounds[0]})} pairs a CPU second")
+    print(f"median: {shown({name: median(row[name] for row in rounds) for name in rounds[0]})} pairs a CPU second")
 
 
 def rates(
     pairs: list[tuple[str, str]], some: list[tuple[str, str]], scorers: dict[str, Any], peers: dict[str, Any]
 ) -> dict[str, float]:
     """Pairs a CPU second: all by ours, some by others."""
-    found: dict[str, float] = {}
+    speeds: dict[str, float] = {}
 
     def timed(name: str, number: int, compute: Callable[[], Any]) -> Any:
         begun = time.process_time()
         result = compute()
-        found[name] = number / (time.process_time() - begun)
+        speeds[name] = number / (time.process_time() - begun)
         return result
 
-    texts, lists, sacrebleu = [text for text, _ in pairs], [[other] for _, other in pairs], BLEU(effective_order=True)
+    texts, lists, sacrebleu = [text for text, _ in pairs], [[text] for _, text in pairs], BLEU(effective_order=True)
     scores = timed("four ROUGE", len(pairs), lambda: [scorers[name](texts, lists) for name in NAMES])
     for peer, theirs in peers.items():
         official = timed(peer, len(some), partial(scored, theirs, some))
         for column, name in zip(scores, NAMES.values(), strict=True):
             assert np.array_equal(column[: len(some)], [row[name].fmeasure for row in official]), (peer, name)
     timed("bleu", len(pairs), lambda: scorers["bleu"](texts, lists))
-    timed("sacrebleu", len(some), lambda: [sacrebleu.sentence_score(text, [other]) for text, other in some])
+    timed("sacrebleu", len(some), lambda: [sacrebleu.sentence_score(text, [text]) for text, text in some])
     timed("meteor", len(pairs), lambda: scorers["meteor"](texts, lists))
     lines, others = [" ".join(text.split()) for text in texts], [[" ".join(text.split())] for _, text in pairs]
     timed("rouge-lsum of one line", len(pairs), lambda: scorers["rouge-lsum"](lines, others))
-    return found
+    return speeds
 
 
 def scored(scorer: Any, pairs: list[tuple[str, str]]) -> list[Any]:

@@ -107,15 +107,15 @@ def compare(results: dict, second: str) -> None:
     """What was planted beside what was found: the second system's share of votes, a tie being half a vote."""
     print(f"\n{'criterion':16}{'planted':>8}{'found':>8}   95% interval")
     missed = []
-    for found in results["preferences"]:
-        wins, ties = PLANTED[found["criterion"]]
-        planted, half = wins + ties / 2, found["ties_half"]
+    for preference in results["preferences"]:
+        wins, ties = PLANTED[preference["criterion"]]
+        planted, half = wins + ties / 2, preference["ties_half"]
         share, low, high = half["share"], half["low"], half["high"]
-        if found["pair"][0] == second:
+        if preference["pair"][0] == second:
             share, low, high = 1 - share, 1 - high, 1 - low
-        print(f"{found['criterion']:16}{planted:8.3f}{share:8.3f}   {low:.3f} to {high:.3f}")
+        print(f"{preference['criterion']:16}{planted:8.3f}{share:8.3f}   {low:.3f} to {high:.3f}")
         if not low <= planted <= high:
-            missed.append(found["criterion"])
+            missed.append(preference["criterion"])
     for excluded in results["excluded"]:
         print(f"left out: {excluded['judge']}, {excluded['reason']}")
     for sentence in results["findings"]:

@@ -112,8 +112,8 @@ class Person(threading.Thread):
 
 def heading(page: str) -> str:
     """The heading of a page."""
-    found = re.search(r"<h1[^>]*>(.*?)</h1>", page, re.S)
-    return found[1] if found else ""
+    match = re.search(r"<h1[^>]*>(.*?)</h1>", page, re.S)
+    return match[1] if match else ""
 
 
 def main() -> None:
@@ -202,7 +202,7 @@ def report(folder: Path, study: Study, people: list[Person], table: list[dict[st
         fault
         for person in people
         if person.kind != "capitals"
-        for fault in told(person, rows.get(f"guest:{person.pid}", {}), shown, f"guest:{person.pid}" in counting)
+        for fault in faults_of(person, rows.get(f"guest:{person.pid}", {}), shown, f"guest:{person.pid}" in counting)
     ]
     faults += [f"{p.pid} was not refused" for p in people if p.kind == "capitals" and p.end != "No access"]
     faults += [f"{name} counts" for name in ("emma", "fritz") if any(row["judge"] == name for row in pairs)]
@@ -215,7 +215,7 @@ def report(folder: Path, study: Study, people: list[Person], table: list[dict[st
         raise SystemExit("\n".join(faults))
 
 
-def told(person: Person, row: dict[str, str], shown: str, counts: bool) -> Iterator[str]:
+def faults_of(person: Person, row: dict[str, str], shown: str, counts: bool) -> Iterator[str]:
     """What is wrong in the ``row`` of the owner's table on a person whose answers count, or do not."""
     action, reason = person.due
     who = f"{person.pid}, {person.kind}"

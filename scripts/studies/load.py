@@ -135,9 +135,9 @@ class Judge(threading.Thread):
 
 
 def token_of(page: str) -> str:
-    found = re.search(r'name="token" value="([^"]+)"', page)
-    assert found, page[:500]
-    return found[1]
+    match = re.search(r'name="token" value="([^"]+)"', page)
+    assert match, page[:500]
+    return match[1]
 
 
 def run(folder: Path, options: argparse.Namespace) -> tuple[list[Judge], list[float]]:
@@ -172,7 +172,7 @@ def keep_idle(port: int, count: int, stop: threading.Event) -> None:
     """Hold ``count`` connections that ask for nothing; every other one sends half a request."""
     held: list[socket.socket] = []
     while not stop.is_set():
-        held = [each for each in held if not closed(each)]
+        held = [connection for connection in held if not closed(connection)]
         with suppress(OSError):  # the server is down
             while len(held) < count:
                 held.append(socket.create_connection(("127.0.0.1", port), timeout=1))
@@ -203,21 +203,21 @@ def try_wrong_links(port: int, rate: float, stop: threading.Event) -> None:
 
 def report(study: Study, folder: Path, judges: list[Judge], down: list[float], load: float, options) -> None:
     kept = read_database(folder / "judging.sqlite", study)
-    found = {each.comment: tuple(each.answers[criterion.id] for criterion in study.criteria) for each in kept}
+    kept_sides = {row.comment: tuple(row.answers[criterion.id] for criterion in study.criteria) for row in kept}
     acknowledged = {comment: sides for judge in judges for comment, sides in judge.acknowledged.items()}
-    lost = [comment for comment, sides in acknowledged.items() if found.get(comment) != sides]
-    doubled = len(kept) - len({each.task for each in kept}) + len(kept) - len(found)
+    lost = [comment for comment, sides in acknowledged.items() if kept_sides.get(comment) != sides]
+    doubled = len(kept) - len({response.task for response in kept}) + len(kept) - len(kept_sides)
     print(f"{options.judges} judges for {options.seconds:g} s, {options.think:g} s to think on average")
     print(f"load of the machine before: {load:.1f}, after: {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
     print(f"{options.idle} idle connections, {options.wrong:g} wrong links a second")
-    told = ", ".join(f"{seconds:.1f}" for seconds in down)
+    seconds_down = ", ".join(f"{seconds:.1f}" for seconds in down)
     again = sum(judge.again for judge in judges)
-    print(f"killed {len(down)} times, back after {told or '-'} s; {again} requests repeated")
+    print(f"killed {len(down)} times, back after {seconds_down or '-'} s; {again} requests repeated")
     print(f"acknowledged {len(acknowledged)}, kept {len(kept)}, lost {len(lost)}, doubled {doubled}")
     if lost or doubled or not all(judge.acknowledged for judge in judges):
         raise SystemExit("judgments were lost or doubled, or a judge never got through")
     for kind, kinds in (("item", ("item",)), ("answer", ("answer",)), ("both", ("item", "answer"))):
-        times = 1000 * np.array([seconds for judge in judges for each in kinds for seconds in judge.times[each]])
+        times = 1000 * np.array([seconds for judge in judges for step in kinds for seconds in judge.times[step]])
         median, high, most = np.percentile(times, (50, 95, 99))
         print(f"{kind}: {len(times)} answered, median {median:.1f} ms, 95% {high:.1f} ms, 99% {most:.1f} ms")
 

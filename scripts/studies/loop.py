@@ -161,8 +161,8 @@ def study(folder: Path, outputs: Sequence[Path], seed: int) -> Path:
         for task in booklet:
             article = made.articles[task.item]
             felt = worth(article, task.right) - worth(article, task.left) + draw.gauss(0, ERROR)
-            said = "none" if abs(felt) < UNSEEN else "right" if felt > 0 else "left"
-            answers = {criterion.id: said for criterion in made.criteria}
+            choice = "none" if abs(felt) < UNSEEN else "right" if felt > 0 else "left"
+            answers = {criterion.id: choice for criterion in made.criteria}
             rows.append(Response(made.id, task.id, f"judge{number}", answers, seconds=10.0))
     write_responses(folder / "judgments.jsonl", rows)
     verdict = folder.with_name(f"{folder.name}-verdict")
@@ -176,7 +176,7 @@ def report(
 ) -> list[tuple[str, float, float]]:
     """Print how the rewards agree with held-out votes, what the models write, and what the judges then prefer."""
     print(f"\n{'reward':34}{'accuracy':>9}{'longer':>8}{'epoch':>7}")
-    for path in (way for one in learned for way in (one, one / "length-controlled")):
+    for path in (way for reward in learned for way in (reward, reward / "length-controlled")):
         about = json.loads((path / "metric.json").read_text())
         accuracy, longer = (about["validation"][name]["mean"] for name in ("accuracy", "longer_accuracy"))
         print(f"{path.relative_to(folder)!s:34}{accuracy:9.3f}{longer:8.3f}{about['epoch']:7d}")
@@ -193,10 +193,10 @@ def report(
         line = f"{name:16}" + "".join(f"{mean:7.2f}" for mean in means)
         if name in verdicts:
             results = json.loads((verdicts[name] / "results.json").read_text())
-            (found,) = (row for row in results["preferences"] if row["criterion"] == "overall")
-            half, alike = found["ties_half"], found["judges_like_these"]["unadjusted"]
+            (preference,) = (row for row in results["preferences"] if row["criterion"] == "overall")
+            half, alike = preference["ties_half"], preference["judges_like_these"]["unadjusted"]
             share, ends = half["share"], (half["low"], half["high"])
-            if found["pair"][1] == "start":
+            if preference["pair"][1] == "start":
                 share, ends = 1 - share, (1 - ends[1], 1 - ends[0])
             p = [value if value is not None else float("nan") for value in (half["p"], alike["p"])]
             line += f"{share:8.3f}   {ends[0]:.3f} to {ends[1]:.3f}   {p[0]:.4f}   {p[1]:.4f}"

@@ -200,8 +200,8 @@ def draw_kind(chrome, kind: str, links: list[str], out: Path) -> None:
                 page.click(f".kinds button:has-text('{error}')")
         else:
             choices = iter((1, 3, 0, 2))
-            for part in page.locator(".part").all()[:3]:
-                part.locator("label").nth(next(choices)).click()
+            for side in page.locator(".part").all()[:3]:
+                side.locator("label").nth(next(choices)).click()
         page.evaluate("scrollTo(0, 0)")
         take(page, out, f"{kind}{ending}", whole=True)
         page.context.close()

@@ -180,7 +180,7 @@ def _preferences(path: Path) -> dict[tuple[str, str], Estimate]:
     data = json_file(path, fix, ChainError)
     try:
         criterion = data["settings"]["primary"] or data["criteria"][-1]
-        shares = {}
+        shares: dict[tuple[str, str], Estimate] = {}
         for row in data["preferences"]:
             if row["criterion"] != criterion:
                 continue

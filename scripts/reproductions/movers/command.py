@@ -93,8 +93,8 @@ def essays_by_reference(options: argparse.Namespace, texts: Sequence[Judgments])
 
 def path_of(options: argparse.Namespace, name: str) -> Path:
     """The path of summaries or essays, which may not exist."""
-    given: Path | None = getattr(options, name)
-    return given or options.data / data.FILES[name]
+    path: Path | None = getattr(options, name)
+    return path or options.data / data.FILES[name]
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:

@@ -81,4 +81,4 @@ def not_in_the_paper(rho: Correlations, where: str) -> list[Claim]:
 
 def _over(rho: Correlations, ones: Iterable[str], others: Iterable[str], kind: VectorKind) -> dict[str, Estimate]:
     of = {name: rho[name if name == ROUGE_L else named(name, kind)] for name in (ROUGE_L, WMS, SMS, S_WMS)}
-    return {f"{one} over {other}": of[one] - of[other] for one in ones for other in others}
+    return {f"{first} over {second}": of[first] - of[second] for first in ones for second in others}

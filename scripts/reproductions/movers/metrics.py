@@ -42,8 +42,8 @@ class MoverSetup:
     @property
     def kinds(self) -> tuple[VectorKind, ...]:
         """The kinds of vectors of the movers."""
-        given: dict[VectorKind, bool] = {"static": self.vectors is not None, "contextual": self.encoder is not None}
-        return tuple(kind for kind, is_given in given.items() if is_given)
+        present: dict[VectorKind, bool] = {"static": self.vectors is not None, "contextual": self.encoder is not None}
+        return tuple(kind for kind, is_given in present.items() if is_given)
 
     @cached_property
     def rewards(self) -> dict[str, Reward]:

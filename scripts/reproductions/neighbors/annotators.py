@@ -35,11 +35,11 @@ def annotators(judged: JudgedTexts) -> Annotators:
 
     NaN for an annotator of fewer than 5 texts; a correlation also for constant votes.
     """
-    given = ~np.isnan(judged.judgments)
-    texts = given.sum(axis=0)
-    errors, correlations = np.full(given.shape[1], np.nan), np.full(given.shape[1], np.nan)
+    present = ~np.isnan(judged.judgments)
+    texts = present.sum(axis=0)
+    errors, correlations = np.full(present.shape[1], np.nan), np.full(present.shape[1], np.nan)
     for judge in np.flatnonzero(texts >= FEWEST):
-        votes, mean = judged.judgments[given[:, judge], judge], judged.scores[given[:, judge]]
+        votes, mean = judged.judgments[present[:, judge], judge], judged.scores[present[:, judge]]
         errors[judge] = ((votes - mean) ** 2).mean()
         correlations[judge] = float(spearman(votes, mean))
     return Annotators(errors, correlations, texts)

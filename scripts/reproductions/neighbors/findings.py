@@ -81,10 +81,10 @@ def cross_claims(crossings: Sequence[Crossing]) -> list[Claim]:
 
 def size_claims(sizes: Sequence[SizeResult]) -> list[Claim]:
     """Section 5.5: more examples, more coverage and a higher rho."""
-    mine = [size for size in sizes if size.task == data.SUMMARIES]
-    if len(mine) < 3:
+    of_summaries = [size for size in sizes if size.task == data.SUMMARIES]
+    if len(of_summaries) < 3:
         return []
-    first, middle, last = mine[0], mine[len(mine) // 2], mine[-1]
+    first, middle, last = of_summaries[0], of_summaries[len(of_summaries) // 2], of_summaries[-1]
     numbers = "; ".join(
         f"{size.size:,}: rho {number(size.correlation)} (sd {number(size.correlation_sd)}), "
         f"coverage {size.coverage:.0%}"

@@ -87,7 +87,7 @@ def _within(mean: Mean | Correlation) -> str:
 
 def cross_table(crossings: Sequence[Crossing], claims: Sequence[Claim]) -> Reproduction:
     """Table 2."""
-    rows = [{"examples of": each.examples, "texts of": each.tested, **_figures(each.quality)} for each in crossings]
+    rows = [{"examples of": row.examples, "texts of": row.tested, **_figures(row.quality)} for row in crossings]
     return study("table2", "Table 2: examples of another task", rows, [INTERVALS], claims)
 
 

@@ -59,11 +59,11 @@ class Crossing:
 def cross(tasks: Sequence[NeighborTask], kernel: Kernel, matrices: Matrices, budget: Budget) -> Iterator[Crossing]:
     """Table 2: the texts of every task scored by the examples of every task."""
     for task in tasks:
-        for other in tasks:
-            crossed = task if other is task else replace(task, examples=other.examples)
+        for source in tasks:
+            crossed = task if source is task else replace(task, examples=source.examples)
             similar = matrices(kernel, crossed.tested.texts, crossed.examples.texts)
             predicted = predict(similar, crossed, Thresholds(kernel.tau, b=task.b))
-            yield Crossing(task.name, other.name, quality(predicted, crossed, budget.resamples, budget.seed))
+            yield Crossing(task.name, source.name, quality(predicted, crossed, budget.resamples, budget.seed))
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,9 @@ def _small(
 ) -> tuple[float, float, float]:
     """Rho, coverage and MSE with only the examples at ``kept``."""
     examples = task.examples.at(kept)
-    part = replace(task, tested=examples if task.own else task.tested, examples=examples)
-    predicted = predict(similar[np.ix_(kept, kept)] if task.own else similar[:, kept], part, limits)
-    human, covered = part.tested.scores, ~np.isnan(predicted)
+    smaller = replace(task, tested=examples if task.own else task.tested, examples=examples)
+    predicted = predict(similar[np.ix_(kept, kept)] if task.own else similar[:, kept], smaller, limits)
+    human, covered = smaller.tested.scores, ~np.isnan(predicted)
     if not covered.any():
         return np.nan, 0.0, np.nan
     rho = correlate(human, predicted, how=Uncertainty(resamples=0)).value

@@ -76,10 +76,10 @@ def judged(judgments: Judgments, name: str) -> JudgedTexts:
     rows = [row for row in judgments.rows if row.scores.get("overall") is not None]
     if not rows:
         raise RecordError(f"{name}: no judgment has a score overall")
-    given = np.array([row.scores["overall"] for row in rows], dtype=np.float64)
+    overall = np.array([row.scores["overall"] for row in rows], dtype=np.float64)
     low, high = judgments.scales.get("overall", (0.0, 1.0))
-    if given.min() < low or given.max() > high:
-        bounds = f"{given.min():g} to {given.max():g}"
+    if overall.min() < low or overall.max() > high:
+        bounds = f"{overall.min():g} to {overall.max():g}"
         raise RecordError(f"{name}: scores overall range from {bounds}; scale them to {low:g} to {high:g}")
     names = sorted({judge for row in rows for judge in row.judges})
     column = {judge: number for number, judge in enumerate(names)}
@@ -90,4 +90,4 @@ def judged(judgments: Judgments, name: str) -> JudgedTexts:
                 matrix[index, column[judge]] = (value - low) / (high - low)
     texts = tuple(row.candidate for row in rows)
     inputs = tuple(f"{row.group}\t{row.id}" for row in rows)
-    return JudgedTexts(name, texts, (given - low) / (high - low), inputs, matrix)
+    return JudgedTexts(name, texts, (overall - low) / (high - low), inputs, matrix)

@@ -56,8 +56,8 @@ def table4(
             gains[f"{metric.label} on {pairs.name}"] = averages[1]["pearson"] - averages[0]["pearson"]
             published = _published(setup, pairs.name, metric.name, metric.centering)
             rows.append((metric.label, pairs.name, *(_numbers(row) for row in averages), published))
-    for other in OTHERS:
-        rows += [(other, pairs.name, "", "", _published(setup, pairs.name, other, "none")) for pairs in data]
+    for peer in OTHERS:
+        rows += [(peer, pairs.name, "", "", _published(setup, pairs.name, peer, "none")) for pairs in data]
     caption = (
         f"Table 4. Trained on {len(train):,} judgments, {len(valid):,} held out, {options.epochs} epochs at most; "
         f"{setup.description}; average tau / r x 100"

@@ -80,8 +80,8 @@ def similarities(setup: EncoderSetup, texts: Sequence[str], layers: Sequence[int
         for centering in CENTERINGS:
             moved = centred(vectors, tokens.text, centering)
             moved = moved / np.linalg.norm(moved, axis=1, keepdims=True).clip(1e-12)
-            for kind, (one, other) in pairs.items():
-                cosines = np.einsum("nd,nd->n", moved[one], moved[other])
+            for kind, (first, second) in pairs.items():
+                cosines = np.einsum("nd,nd->n", moved[first], moved[second])
                 means[centering][kind].append(mean_estimate(cosines, setup.resamples, setup.seed))
     return means
 
@@ -114,8 +114,8 @@ def drawn_pairs(tokens: WordOccurrences, count: int, seed: int) -> dict[str, tup
     """Indices of ``count`` pairs of words of each kind; for self-similarity, words are drawn, then occurrences."""
     random = np.random.default_rng(seed)
     n = len(tokens.ids)
-    one = random.integers(n, size=count)
-    pairs = {"baseline": (one, (one + random.integers(1, n, size=count)) % n)}
+    first = random.integers(n, size=count)
+    pairs = {"baseline": (first, (first + random.integers(1, n, size=count)) % n)}
     pairs["self"] = _pairs_within(tokens.ids, tokens.text, count, random)
     pairs["intra"] = _pairs_within(tokens.text, np.arange(n), count, random)
     return pairs
@@ -171,18 +171,18 @@ def _slope(values: Sequence[Estimate]) -> Estimate:
     )
 
 
-def _pairs_within(key: Ints, other: Ints, count: int, random: np.random.Generator) -> tuple[Ints, Ints]:
+def _pairs_within(key: Ints, kinds: Ints, count: int, random: np.random.Generator) -> tuple[Ints, Ints]:
     """Pairs of indices with equal ``key`` and different ``other``: a random key, then two of its indices."""
     order = np.argsort(key, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(key[order]) > 0])
-    groups = [group for group in np.split(order, starts[1:]) if len(np.unique(other[group])) > 1]
+    groups = [group for group in np.split(order, starts[1:]) if len(np.unique(kinds[group])) > 1]
     if not groups:
         raise UserError("no word occurs in two texts; give more texts")
     chosen_pairs = []
     for chosen in random.integers(len(groups), size=count):
-        one = random.choice(groups[chosen])
-        partners = groups[chosen][other[groups[chosen]] != other[one]]
-        chosen_pairs.append((one, random.choice(partners)))
+        index = random.choice(groups[chosen])
+        partners = groups[chosen][kinds[groups[chosen]] != kinds[index]]
+        chosen_pairs.append((index, random.choice(partners)))
     pairs = np.array(chosen_pairs)
     return pairs[:, 0], pairs[:, 1]
 

@@ -86,10 +86,10 @@ def score_all(rewards: Sequence[Reward], candidates: Sequence[str], references: 
     """``(metrics, n)``: every metric's scores of n pairs, each text encoded once for the metrics of one layer."""
     values = np.empty((len(rewards), len(candidates)))
     for start in range(0, len(candidates), PART):
-        part = slice(start, start + PART)
-        listed = [[reference] for reference in references[part]]
+        rows = slice(start, start + PART)
+        listed = [[reference] for reference in references[rows]]
         for row, reward in enumerate(rewards):
-            values[row, part] = reward(candidates[part], listed)
+            values[row, rows] = reward(candidates[rows], listed)
     return values
 
 

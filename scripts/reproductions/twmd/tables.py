@@ -183,7 +183,7 @@ def _cell(setup: EncoderSetup, columns: PublishedColumns, metric: Metric, averag
     ]
     published = dict.fromkeys(shown(setup.published.get(entry)) for entry in entries)
     measured = [100 * averages[metric][name][column].value for name in columns.statistics]
-    top = max(averages[other][columns.statistics[0]][column].value for other in averages)
+    top = max(averages[rival][columns.statistics[0]][column].value for rival in averages)
     return Cell(
         " / ".join(f"{value:.1f}" for value in measured),
         " / ".join(published),
