@@ -107,18 +107,18 @@ class AnswerKind(ABC):
     def fault(self, answer: object, texts: int) -> str:
         """What a valid answer would be, or "" if this is one."""
         parts = self.parts(texts)
-        given = answer.split(" ") if isinstance(answer, str) else []
-        if len(given) != len(parts) or not all(map(Part.accepts, parts, given)):
+        words = answer.split(" ") if isinstance(answer, str) else []
+        if len(words) != len(parts) or not all(map(Part.accepts, parts, words)):
             return f"expected {', '.join(parts[0].values)}" + (f", for each of {len(parts)}" if len(parts) > 1 else "")
-        return "expected different ones" if self.distinct and len(set(given)) < len(given) else ""
+        return "expected different ones" if self.distinct and len(set(words)) < len(words) else ""
 
     def fields(self, name: str, texts: int) -> dict[str, Part]:
         """Name of the form field, or column, of each part of the criterion ``name``."""
         return {f"{name}_{part.name}" if part.name else name: part for part in self.parts(texts)}
 
-    def answer(self, given: Mapping[str, str], name: str, texts: int) -> str:
+    def answer(self, form: Mapping[str, str], name: str, texts: int) -> str:
         """The answer in some fields; "" if a part is missing."""
-        values = [given.get(field, "") for field in self.fields(name, texts)]
+        values = [form.get(field, "") for field in self.fields(name, texts)]
         return " ".join(values) if all(values) else ""
 
     def words(self, answer: str, texts: int, translated: Callable[[str], str] = str) -> str:
@@ -140,10 +140,10 @@ class AnswerKind(ABC):
         """
         scores = [self.scores(answer, texts) for answer in self.every(texts)]
         pairs = list(permutations(range(texts), 2))
-        better = sum(given[1] > given[0] for given in scores) / len(scores)
-        tied = sum(given[1] == given[0] for given in scores) / len(scores)
-        equal = sum(len(set(given)) == 1 for given in scores) / len(scores)
-        most = max(sum(given[first] > given[second] for first, second in pairs) for given in scores)
+        better = sum(row[1] > row[0] for row in scores) / len(scores)
+        tied = sum(row[1] == row[0] for row in scores) / len(scores)
+        equal = sum(len(set(row)) == 1 for row in scores) / len(scores)
+        most = max(sum(row[first] > row[second] for first, second in pairs) for row in scores)
         return better, tied, equal, most / len(pairs)
 
     def simulated(self, worth: Floats, gap: float, tie: float, strong: float, generator: np.random.Generator) -> Floats:
@@ -259,7 +259,7 @@ class Ranking(Scale):
     def values(self, answer: str, texts: int) -> tuple[float, ...]:
         """Where each is among the others, 1 for the first; those of one rank share the mean of their places."""
         ranks = [int(rank) for rank in answer.split(" ")]
-        return tuple(sum(other < rank for other in ranks) + (ranks.count(rank) + 1) / 2 for rank in ranks)
+        return tuple(sum(value < rank for value in ranks) + (ranks.count(rank) + 1) / 2 for rank in ranks)
 
 
 @dataclass(frozen=True, kw_only=True)

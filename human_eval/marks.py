@@ -94,10 +94,10 @@ def parsed(answer: str) -> list[Mark]:
     if answer == NO_MARKS:
         return []
     marks = []
-    for part in answer.split(" "):
-        match = _MARK.fullmatch(part)
+    for word in answer.split(" "):
+        match = _MARK.fullmatch(word)
         if match is None:
-            raise ValueError(f"{part[:40]!r} is no mark")
+            raise ValueError(f"{word[:40]!r} is no mark")
         letter, start, end, category = match.groups()
         marks.append(Mark(LETTERS.index(letter), int(start or 0), int(end or 0), category))
     return marks
@@ -108,17 +108,17 @@ def too_many(answer: str) -> bool:
     return answer.count(" ") >= MOST
 
 
-def agree(one: str, other: str) -> bool:
+def agree(answer: str, reference: str) -> bool:
     """Whether each mark of either answer meets one of the other: of the same kind and summary, with a common word."""
-    first, second = parsed(one), parsed(other)
+    first, second = parsed(answer), parsed(reference)
     return all(any(_meet(mark, known) for known in second) for mark in first) and all(
         any(_meet(mark, known) for known in first) for mark in second
     )
 
 
-def _meet(one: Mark, other: Mark) -> bool:
-    same = (one.place, one.category) == (other.place, other.category)
-    return same and (not one.end or max(one.start, other.start) < min(one.end, other.end))
+def _meet(first: Mark, second: Mark) -> bool:
+    same = (first.place, first.category) == (second.place, second.category)
+    return same and (not first.end or max(first.start, second.start) < min(first.end, second.end))
 
 
 def described(

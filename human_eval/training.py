@@ -29,12 +29,12 @@ def read_training(path: Path, criteria: Sequence[Criterion], marking: Marking | 
         raise StudyError(f"{where}: pass_mark {training.pass_mark}: expected the share of right answers, up to 1")
     if training.attempts < 1:
         raise StudyError(f"{where}: attempts {training.attempts}: expected a whole number, 1 or more")
-    practice = (_task(each, criteria, marking, f"{where}: task {number}") for number, each in enumerate(tasks, 1))
+    practice = (_task(task, criteria, marking, f"{where}: task {number}") for number, task in enumerate(tasks, 1))
     return replace(training, tasks=tuple(practice))
 
 
 def _task(row: Any, criteria: Sequence[Criterion], marking: Marking | None, where: str) -> PracticeTask:
-    given = row.get("answers") if isinstance(row, dict) else None
+    known = row.get("answers") if isinstance(row, dict) else None
     task = parse(PracticeTask, {**row, "answers": {}} if isinstance(row, dict) else row, where)
     kinds = {criterion.id: criterion.kind for criterion in criteria}
     for name, kind in kinds.items():
@@ -42,27 +42,27 @@ def _task(row: Any, criteria: Sequence[Criterion], marking: Marking | None, wher
             few, most = kind.texts
             count = f"{len(task.texts)} summaries"
             raise StudyError(f"{where}: {count}; {name} takes {few} to {most}, the others under `more`")
-    if not isinstance(given, dict) or not given:
+    if not isinstance(known, dict) or not known:
         raise StudyError(f"{where}: answers: none is known; give the right answer to one criterion or more")
     answers = {
-        name: _right(name, right, task.texts, kinds, marking, f"{where}: answers") for name, right in given.items()
+        name: _right(name, right, task.texts, kinds, marking, f"{where}: answers") for name, right in known.items()
     }
     return replace(task, answers=answers, explanation=task.explanation.strip())
 
 
 def _right(
-    name: str, given: Any, texts: Sequence[str], kinds: Mapping[str, AnswerKind], marking: Marking | None, where: str
+    name: str, stated: Any, texts: Sequence[str], kinds: Mapping[str, AnswerKind], marking: Marking | None, where: str
 ) -> tuple[str, ...]:
     """The right answers to a criterion, of which the file gives one or a list."""
     if marking and name == ERRORS:
-        return (_errors(given, texts, marking, where),)
+        return (_errors(stated, texts, marking, where),)
     if name not in kinds:
         asked = ", ".join([*kinds, *([ERRORS] if marking else [])])
         raise StudyError(f"{where}: unknown criterion {name!r}; the study has {asked}")
-    right = given if isinstance(given, list) else [given]
+    right = stated if isinstance(stated, list) else [stated]
     faults = [kinds[name].fault(answer, len(texts)) for answer in right] or [kinds[name].fault(None, len(texts))]
     if any(faults):
-        raise StudyError(f"{where}: {name}: {given!r}: {max(faults)}, or a list of them")
+        raise StudyError(f"{where}: {name}: {stated!r}: {max(faults)}, or a list of them")
     return tuple(right)
 
 
@@ -75,12 +75,12 @@ class _KnownError:
     words: str = ""
 
 
-def _errors(given: Any, texts: Sequence[str], marking: Marking, where: str) -> str:
+def _errors(stated: Any, texts: Sequence[str], marking: Marking, where: str) -> str:
     """The answer that marks the errors of a file: an empty list, or {summary: B, words, kind} for each."""
-    if not isinstance(given, list):
+    if not isinstance(stated, list):
         raise StudyError(f"{where}: errors must be a list")
     known = []
-    for error in (parse(_KnownError, row, f"{where}: errors") for row in given):
+    for error in (parse(_KnownError, row, f"{where}: errors") for row in stated):
         place = LETTERS[: len(texts)].find(error.summary)
         if place < 0 or len(error.summary) != 1:
             raise StudyError(f"{where}: errors: summary {error.summary!r}: expected one of {LETTERS[: len(texts)]}")

@@ -77,8 +77,8 @@ def analyse(
 
     check_folder("out", out, FILES, overwrite)
     names = ("primary", "alpha", *(field.name for field in fields(rules)))
-    given = [name for name in names if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"]
-    settings = _settings(how, rules, given)
+    typed = [name for name in names if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"]
+    settings = _settings(how, rules, typed)
     votes = read_votes(study, judgments, how.key or study)
     _write(analyse(votes, settings, read_scores(how.scores, votes.systems) if how.scores else None), out)
 
@@ -123,16 +123,16 @@ def _write(analysis: Analysis, out: Path) -> None:
         typer.echo(f"next, a reward from these votes: {command}")
 
 
-def _settings(how: Analysing, rules: ExclusionRules, given: Sequence[str]) -> AnalysisSettings:
+def _settings(how: Analysing, rules: ExclusionRules, typed: Sequence[str]) -> AnalysisSettings:
     """Settings from the plan, or from the options ``given``; both together are refused as ambiguous."""
     from human_eval.planning.plan import settings_of
     from human_eval.statistics.settings import AnalysisSettings, Uncertainty
 
     uncertainty = Uncertainty(resamples=how.resamples, seed=how.seed)
     if how.plan is not None:
-        if given:
-            options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        if typed:
+            options = ", ".join(f"--{name.replace('_', '-')}" for name in typed)
             raise UserError(f"{options}: the plan sets this; leave out the option, or --plan")
         return settings_of(how.plan, uncertainty)
-    own: dict[str, Any] = {name: getattr(how, name) for name in ("primary", "alpha") if name in given}
-    return AnalysisSettings(**own, rules=rules, **vars(uncertainty))
+    chosen: dict[str, Any] = {name: getattr(how, name) for name in ("primary", "alpha") if name in typed}
+    return AnalysisSettings(**chosen, rules=rules, **vars(uncertainty))

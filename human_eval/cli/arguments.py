@@ -21,8 +21,8 @@ Database = Annotated[
 def booklet_numbers(option: str, text: str, study: Study) -> list[int]:
     """The booklets (0..) that a text such as ``1-3,7`` names. Raises UserError."""
     numbers: set[int] = set()
-    for part in text.split(","):
-        first, _, last = part.strip().partition("-")
+    for span in text.split(","):
+        first, _, last = span.strip().partition("-")
         if not (first.isdecimal() and (last or first).isdecimal()):
             raise UserError(f"{option} {text}: expected numbers of booklets, such as 1-3,7")
         wanted = range(int(first), int(last or first) + 1)

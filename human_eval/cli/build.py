@@ -161,9 +161,9 @@ def _clean(aligned: AlignedOutputs, survey: Survey) -> AlignedOutputs:
     return replace(aligned, candidates=candidates)
 
 
-def _items(given: int | None, aligned: AlignedOutputs) -> int:
-    if given is not None or len(aligned.articles) >= StudyDesign.items:
-        return StudyDesign.items if given is None else given
+def _items(wanted: int | None, aligned: AlignedOutputs) -> int:
+    if wanted is not None or len(aligned.articles) >= StudyDesign.items:
+        return StudyDesign.items if wanted is None else wanted
     there = counted(len(aligned.articles), "article")
     typer.echo(f"{there} in all systems, fewer than {StudyDesign.items}: all are judged")
     return len(aligned.articles)
@@ -180,10 +180,10 @@ def _checks(how: Building, asked: Sequence[Criterion], aligned: AlignedOutputs) 
     return identical, _number("shuffled", how.shuffled, usual, suitable, SHUFFLED_NEEDS), how.swapped
 
 
-def _number(kind: str, given: int | None, usual: int, articles: int, needs: str) -> int:
+def _number(kind: str, wanted: int | None, usual: int, articles: int, needs: str) -> int:
     """The number of checks of a kind: as given, else as usual, but no more than the articles that they can be on."""
-    if given is not None or articles >= usual:
-        return usual if given is None else given
+    if wanted is not None or articles >= usual:
+        return usual if wanted is None else wanted
     have = f"only {counted(articles, 'article')} can have one" if articles else "no article can have one"
     typer.echo(f"--{kind} {articles} instead of {usual}: {have}, with {needs}")
     return articles

@@ -61,10 +61,10 @@ def collect(
         check_free("out", path, overwrite)
     blind = read_study(study)
     databases = [path for path in {*files, study / DATABASE} if path.suffix == ".sqlite" and path.exists()]
-    given = frozenset[int]().union(*(read_handed_out(path, blind) for path in databases))
+    lent = frozenset[int]().union(*(read_handed_out(path, blind) for path in databases))
     in_app = {(row.judge, row.task) for path in databases for row in read_database(path, blind, [])}
     returned = (row for path in files for row in read_returned(path, blind))
-    collected = collecting.collect(blind, returned, given if databases else None, _owners(whose or [], blind), in_app)
+    collected = collecting.collect(blind, returned, lent if databases else None, _owners(whose or [], blind), in_app)
     names = ", ".join(map(str, files))
     if not collected.responses and not collected.rejects:
         raise StudyError(f"no answers in {names}; nothing is written")

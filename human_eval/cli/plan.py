@@ -112,8 +112,8 @@ def _assumptions(how: Assumed, primary: str) -> tuple[Assumptions, str]:
 
     if how.pilot is None:
         names = [field.name for field in fields(Assumptions)]
-        given = {name: value for name in names if (value := getattr(how, name)) is not None}
-        return Assumptions(**{"spread": SPREAD, **given}), "assumed"
+        values = {name: value for name in names if (value := getattr(how, name)) is not None}
+        return Assumptions(**{"spread": SPREAD, **values}), "assumed"
     if how.ties is not None or how.correlation is not None:
         raise UserError("--ties, --correlation: --pilot already gives them; leave out these options, or --pilot")
     return from_pilot(how.pilot, primary, how.preference, how.spread)

@@ -85,8 +85,8 @@ def _verdict(shown: Serving, study: Study) -> tuple[StudyKey | None, AnalysisSet
         if url and not url.startswith(("https://", "http://")):
             raise UserError(f"{option} {url}: expected an address that begins with https:// or http://")
     needing = {"--show-verdicts": shown.show_verdicts, "--plan": shown.plan, "--stop-failing": shown.stop_failing}
-    for option, given in needing.items():
-        if given and shown.key is None:
+    for option, value in needing.items():
+        if value and shown.key is None:
             raise UserError(f"{option}: only the key names the systems, and tells which tasks are checks; add --key")
     key = None if shown.key is None else read_key(shown.key, study)
     if shown.plan is None:

@@ -108,10 +108,10 @@ def write_rejects(path: Path, rejects: Sequence[RejectedRow]) -> None:
 def suspicions(path: Path) -> list[str]:
     """Why the analysis should name rejected rows of a file that `write_rejects` wrote; none if there is no file."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
-    told = Counter(row["reason"] for row in rows)
+    counts = Counter(row["reason"] for row in rows)
     return [
         f"not counted: {reason} ({counted(n, 'judgment')})"
-        for reason, n in told.items()
+        for reason, n in counts.items()
         if reason.startswith((TWO_NAMES, NOT_HANDED_OUT, NOT_IN_APP))
     ]
 
@@ -163,7 +163,7 @@ def _one_judge_a_booklet(
             raise StudyError(
                 f"--whose {booklet + 1}={name}: that booklet came back under {names}; give a name of these"
             )
-    told = {booklet: _listed(names) for booklet, names in in_files.items()}
+    names_of = {booklet: _listed(names) for booklet, names in in_files.items()}
     kept = []
     for row, booklet in zip(rows, booklets, strict=True):
         judge, reason, returned = row.response.judge, "", f"booklet {booklet + 1}"
@@ -173,7 +173,7 @@ def _one_judge_a_booklet(
                 reason = f"{TWO_NAMES}: {judge!r} returned {returned}, which is that of {whose[booklet]!r} (--whose)"
             elif booklet not in whose and len(in_files[booklet]) > 1:
                 ask = f"say whose it is with `collect --whose {booklet + 1}=NAME`"
-                reason = f"{TWO_NAMES}: {returned} came back under {told[booklet]}; {ask}"
+                reason = f"{TWO_NAMES}: {returned} came back under {names_of[booklet]}; {ask}"
             elif lent and judge not in lent:
                 reason = f"{TWO_NAMES}: {judge!r} returned {returned}, which {min(lent)!r} has in the app"
             elif handed_out is not None and booklet not in handed_out:

@@ -195,9 +195,9 @@ def check_study(connection: sqlite3.Connection, study: Study, path: Path) -> Non
         raise UserError(f"{path}: belongs to another build of a study; give another file")
 
 
-def add_response(connection: sqlite3.Connection, given: Response, revision: int, answers: str, at: float) -> None:
+def add_response(connection: sqlite3.Connection, response: Response, revision: int, answers: str, at: float) -> None:
     """Write a response, its ``answers`` as JSON, at a time in seconds since 1970."""
-    row = (given.judge, given.task, revision, answers, given.comment, given.seconds, at)
+    row = (response.judge, response.task, revision, answers, response.comment, response.seconds, at)
     connection.execute(f"INSERT INTO answers ({ANSWER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
 

@@ -64,9 +64,9 @@ class TrainingCounts:
 def status(training: Training, answers: Sequence[PracticeAnswer]) -> TrainingStatus:
     """The status of the judge who gave these ``answers``."""
     attempt = max((row.attempt for row in answers), default=0)
-    mine = [row for row in answers if row.attempt == attempt]
-    still_open = tuple(task for task in training.by_id if task not in {row.task for row in mine})
-    right, known = sum(row.right for row in mine), sum(row.known for row in mine)
+    rows = [row for row in answers if row.attempt == attempt]
+    still_open = tuple(task for task in training.by_id if task not in {row.task for row in rows})
+    right, known = sum(row.right for row in rows), sum(row.known for row in rows)
     outcome: Outcome = "training"
     if not still_open:
         passed = right >= training.pass_mark * known - 1e-9

@@ -83,9 +83,9 @@ def read_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any], str]]:
 
 def response_of(row: Mapping[str, Any]) -> Response | str:
     """The response in a JSON object, yet to be checked by `fault`, or what is wrong with the object."""
-    given = {field.name: row[field.name] for field in fields(Response) if row.get(field.name) is not None}
+    values = {field.name: row[field.name] for field in fields(Response) if row.get(field.name) is not None}
     try:
-        return parse(Response, given, "not a judgment")
+        return parse(Response, values, "not a judgment")
     except StudyError as error:
         return str(error)
 

@@ -118,19 +118,19 @@ def _csv(path: Path, study: Study) -> Iterator[ReturnedRow]:
 
 def _sheet_row(row: Mapping[str, str], study: Study, first: str) -> Response | str:
     """One line; without a name it is that of the ``first`` judge of the sheet, who filled in only one cell."""
-    given: dict[str, str] = {}
+    answers: dict[str, str] = {}
     for criterion in study.criteria:
         for field, part in criterion.kind.fields(criterion.id, study.most_texts).items():
             cell = row.get(field, "").strip()
-            given[field] = written(part.options).get(cell.lower(), cell)
-    if not any(given.values()):
+            answers[field] = written(part.options).get(cell.lower(), cell)
+    if not any(answers.values()):
         return "not filled in"
     name, task, judge = (
         row.get("study", "").strip() or study.id,
         row["task"].strip(),
         row.get("judge", "").strip() or first,
     )
-    return Response(name, task, judge, answers_in(given, study, task), row.get("comment", ""), origin="csv")
+    return Response(name, task, judge, answers_in(answers, study, task), row.get("comment", ""), origin="csv")
 
 
 def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> Response | str:
@@ -143,23 +143,23 @@ def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> 
         nameless[task] += 1
         judge = f"anonymous-{task}-{nameless[task]}"
     try:
-        given = _mturk_answers(row)
+        inputs = _mturk_answers(row)
     except ValueError as error:
         return f"{error}"
-    answers, comment = answers_in(given, study, task), given.get("comment", "")
+    answers, comment = answers_in(inputs, study, task), inputs.get("comment", "")
     seconds, submitted = _seconds(row.get("WorkTimeInSeconds", "")), _mturk_time(row.get("SubmitTime", ""))
     return Response(row.get("Input.study") or study.id, task, judge, answers, comment, seconds, submitted, "mturk")
 
 
 def _mturk_answers(row: Mapping[str, str]) -> dict[str, str]:
     """Input -> answer, from columns ``Answer.x``, from true/false in ``Answer.x.left``, or from one JSON object."""
-    given: dict[str, str] = {}
+    inputs: dict[str, str] = {}
     for column, cell in row.items():
         if column.startswith("Answer.") and cell:
             for name, answer in _chosen(column.removeprefix("Answer."), cell):
-                if given.setdefault(name, answer) != answer:
-                    raise ValueError(f"two answers at once: {name} is {given[name]} and {answer}")
-    return given
+                if inputs.setdefault(name, answer) != answer:
+                    raise ValueError(f"two answers at once: {name} is {inputs[name]} and {answer}")
+    return inputs
 
 
 def _chosen(column: str, cell: str) -> list[tuple[str, str]]:
@@ -186,9 +186,9 @@ def _readable(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, **times}
 
 
-def _seconds(given: Any) -> float | None:
+def _seconds(cell: Any) -> float | None:
     try:
-        return None if given in (None, "") else float(given)
+        return None if cell in (None, "") else float(cell)
     except (TypeError, ValueError, OverflowError):
         return math.nan  # no time, which `collect` counts
 

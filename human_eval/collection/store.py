@@ -197,15 +197,15 @@ class ResponseStore:
                 shown = connection.execute(query, form).fetchone() or (now,)
         return cast(float, shown[0])
 
-    def record(self, given: Response, revision: int) -> None:
+    def record(self, response: Response, revision: int) -> None:
         """Record a response. It is on disk when this returns. Recording the same response again changes nothing.
 
         Its time is that of recording. ``revision`` is 0 for the first response to a task and increases by one with each
         change. Raises Refused if the study is closed or another judge has the booklet now, Conflict if this revision
         exists with other answers or is not the next one.
         """
-        judge, task, comment = given.judge, given.task, given.comment
-        written = json.dumps(dict(sorted(given.answers.items())), ensure_ascii=False)
+        judge, task, comment = response.judge, response.task, response.comment
+        written = json.dumps(dict(sorted(response.answers.items())), ensure_ascii=False)
         with self._database.writing() as connection:
             query = "SELECT revision, answers, comment FROM answers WHERE judge = ? AND task = ?"
             known = {row[0]: row[1:] for row in connection.execute(query, (judge, task))}
@@ -222,7 +222,7 @@ class ResponseStore:
             free = revision or (holder and holder[0] == judge and task in self._open(connection, booklet, judge))
             if not free:
                 raise Refused("Another judge has taken over this work. Your last answer was not recorded.")
-            add_response(connection, given, revision, written, self._now())
+            add_response(connection, response, revision, written, self._now())
             self._touch(connection, judge)
 
     def latest(self, judge: str, task: str) -> tuple[Response, int]:
@@ -282,11 +282,11 @@ class ResponseStore:
 
     def returned(self) -> dict[int, list[tuple[str, int]]]:
         """Booklet (0..) -> judges and numbers of answers that `collect` counted last of files."""
-        found: dict[int, list[tuple[str, int]]] = {}
+        judges: dict[int, list[tuple[str, int]]] = {}
         with self._database.reading() as connection:
             for booklet, judge, answered in connection.execute("SELECT * FROM returned ORDER BY 1, 2"):
-                found.setdefault(booklet, []).append((judge, answered))
-        return found
+                judges.setdefault(booklet, []).append((judge, answered))
+        return judges
 
     def release(self, booklets: Iterable[int]) -> None:
         """Lend the open tasks of these booklets to the next judges, also if they are reserved or lent."""

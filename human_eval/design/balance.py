@@ -77,7 +77,7 @@ def _alternate(edges: Sequence[tuple[Node, Node]], rng: random.Random) -> list[b
             taken = around[node].pop()
             if taken not in sides:
                 sides[taken], side = side, not side
-                one, other = edges[taken]
-                node = other if node == one else one
+                first, second = edges[taken]
+                node = second if node == first else first
         assert node == start  # with even degrees a walk can end nowhere else
     return [sides[number] for number in range(len(edges))]

@@ -127,7 +127,7 @@ def _check(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording, 
     asked = [text for about in wording.enrolment.questions for text in (about.question, *about.choices)]
     practice = [task.explanation for task in wording.training.tasks] if wording.training else []
     kinds = wording.marking.categories if wording.marking else ()
-    practice += [part for kind in kinds for part in (kind.label, kind.help)]
+    practice += [word for kind in kinds for word in (kind.label, kind.help)]
     text = " ".join([wording.title, wording.instructions, *criteria, wording.enrolment.consent, *asked, *practice])
     check_unicode("the wording", text)
     usual = standard(wording.criteria[0].answers, texts) if wording.criteria else None

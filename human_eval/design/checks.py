@@ -123,7 +123,7 @@ def with_checks(
             booklet.insert(rng.randint(min(1, len(booklet)), len(booklet)), (check, None))
     early = drafts[: (len(drafts) + 1) // 2]
     for draft in rng.sample(early, min(counts["swapped"], len(early))):
-        position = next(number for number, (other, _) in enumerate(booklet) if other is draft)
+        position = next(number for number, (placed, _) in enumerate(booklet) if placed is draft)
         earliest = max(position + 1, (len(booklet) + position) // 2)
         key = TaskKey(draft.key.pair, draft.key.right, draft.key.left, "swapped")
         repeat = Draft(draft.item, draft.texts[::-1], key)
@@ -173,10 +173,10 @@ def _check_on(
         readable = rng.choice((LEFT, RIGHT))
         both = [text, mixed] if readable == LEFT else [mixed, text]
         shown, written = [system, system], both
-        for other in rng.sample([name for name in candidates if name != system], texts - 2):
+        for further in rng.sample([name for name in candidates if name != system], texts - 2):
             place = rng.randint(0, len(shown))
-            shown.insert(place, other)
-            written.insert(place, candidates[other])
+            shown.insert(place, further)
+            written.insert(place, candidates[further])
         key = TaskKey((system, system), shown[0], shown[1], kind, expected=readable, more=tuple(shown[2:]))
         return Draft(item, tuple(written), key)
     return None
@@ -245,11 +245,11 @@ def passed(key: TaskKey, scores: Scores, earlier: Scores | None = None) -> bool 
     repeated task; a change from or to no difference passes.
     """
     if key.kind == "identical":
-        return all(len(set(given)) == 1 for given in scores.values())
+        return all(len(set(row)) == 1 for row in scores.values())
     if key.kind == "shuffled":
         first, second = (place for place, system in enumerate(key.shown) if key.shown.count(system) > 1)
-        signs = {np.sign(given[second] - given[first]) for given in scores.values()}
+        signs = {np.sign(row[second] - row[first]) for row in scores.values()}
         return signs - {0} == {-1 if key.expected == LEFT else 1}
     if key.kind == "swapped" and earlier is not None:
-        return all((given[1] - given[0]) * (earlier[name][1] - earlier[name][0]) <= 0 for name, given in scores.items())
+        return all((row[1] - row[0]) * (earlier[name][1] - earlier[name][0]) <= 0 for name, row in scores.items())
     return None

@@ -70,8 +70,8 @@ def _length(outputs: AlignedOutputs) -> Giveaway | None:
     worst = None
     for first, second in combinations(outputs.systems, 2):
         lengths = [(_words(texts[first]), _words(texts[second])) for texts in outputs.candidates.values()]
-        longer = sum(one > other for one, other in lengths) / len(lengths)
-        shorter = sum(one < other for one, other in lengths) / len(lengths)
+        longer = sum(left > right for left, right in lengths) / len(lengths)
+        shorter = sum(left < right for left, right in lengths) / len(lengths)
         systems = (first, second) if longer >= shorter else (second, first)
         shares = max(longer, shorter), min(longer, shorter)
         if shares[0] >= LONGER_FROM and (worst is None or shares[0] > worst.shares[0]):

@@ -40,8 +40,8 @@ def _with_articles(path: str | Path, articles: Articles | None) -> list[Output]:
     outputs = read_outputs(path, references=False)
     if articles is None:
         return outputs
-    own = any("id" in read.fields for read in records(Path(path)))
-    pairs = zip(outputs, articles.of_outputs(path, [output.id for output in outputs], own), strict=True)
+    with_ids = any("id" in read.fields for read in records(Path(path)))
+    pairs = zip(outputs, articles.of_outputs(path, [output.id for output in outputs], with_ids), strict=True)
     return [replace(output, id=name, source=articles.text(row)) for output, (name, row) in pairs]
 
 
@@ -79,12 +79,12 @@ def align(outputs: Sequence[tuple[str, Output]]) -> AlignedOutputs:
 
 def _article(outputs: Sequence[tuple[str, Output]]) -> str:
     """The article of one id: the first one given. Files may differ in case, spaces and punctuation."""
-    given = [(where, output) for where, output in outputs if output.source.strip()]
-    if not given:
+    with_source = [(where, output) for where, output in outputs if output.source.strip()]
+    if not with_source:
         fix = "give outputs that include it, or --articles FILE"
         raise StudyError(f"{outputs[0][0]}: no source; judges read the article, so {fix}")
-    first_where, first = given[0]
-    for where, output in given[1:]:
+    first_where, first = with_source[0]
+    for where, output in with_source[1:]:
         if output.source != first.source and _letters(output.source) != _letters(first.source):
             raise StudyError(f"{where}: its source differs from that of {first_where}; one id must name one article")
     return first.source

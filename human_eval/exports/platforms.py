@@ -65,13 +65,13 @@ def prolific(study: Study, invitation: str) -> dict[str, str]:
     ``invitation``: the public link for everyone that ``rlsum human-eval serve`` prints. Raises as `prolific_url`.
     """
     sizes = [len(booklet) for booklet in study.booklets]
-    told = max(minutes(study, booklet) for booklet in study.booklets)
+    longest = max(minutes(study, booklet) for booklet in study.booklets)
     settings = (
         f"Study URL\n    {prolific_url(invitation)}\n"
         f"How to record Prolific IDs\n    by URL parameters\n"
         f"Number of participants\n    {len(sizes)}, one for each booklet; others finish what one leaves\n"
         f"Submissions per participant\n    1\n"
-        f"Work of one participant\n    {spread(sizes, 'comparison')}, about {told} minutes, as the first page says\n"
+        f"Work of one participant\n    {spread(sizes, 'comparison')}, about {longest} minutes, as the first page says\n"
         "Completion codes\n    one each for completed, screened out, failed training and partial work, as addresses of "
         "`serve`:\n    --completion-url, --screened-out-url, --not-qualified-url, --partial-url\n"
     )

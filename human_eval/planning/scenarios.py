@@ -75,13 +75,13 @@ def _rows(path: Path) -> list[tuple[str, dict[str, str]]]:
 
 def _scenario(where: str, row: Mapping[str, str], assumptions: Assumptions, judges: int) -> Scenario:
     """The scenario of a row. Without a name it is labelled by its cells."""
-    given = {name: row[name] for name in ASSUMED if row.get(name)}
-    values: dict[str, Any] = {**asdict(assumptions), "judges": judges, **given}
+    cells = {name: row[name] for name in ASSUMED if row.get(name)}
+    values: dict[str, Any] = {**asdict(assumptions), "judges": judges, **cells}
     try:
         judges = PlannedDesign(judges=values.pop("judges")).judges
         assumed = Assumptions(**values)
     except ValidationError as error:
         name, fault = str(error.errors()[0]["loc"][0]), error.errors()[0]["msg"]
         raise UserError(f"{where}: {name} {row[name]!r}: {fault.replace('Input should', 'must')}") from error
-    label = ", ".join(f"{name} {cell}" for name, cell in given.items())
+    label = ", ".join(f"{name} {cell}" for name, cell in cells.items())
     return Scenario(row.get(NAME) or label, assumed, judges)

@@ -43,12 +43,12 @@ def _lines(planned: Planned, analysis: Analysis) -> Iterable[PlanLine]:
     people = len({row.judge for row in votes.rows})
     primary = [row.random_judges.p for row in analysis.outcomes if row.criterion == settings.primary]
     tested = planned.about == THESE or not all(math.isnan(p) for p in primary)
-    each = spread((planned.judges, most), "judge")
+    judges = spread((planned.judges, most), "judge")
     left_out = f"{counted(len(analysis.excluded), 'judge')} left out"
     stop = "stopped when every comparison had its judges"
     yield PlanLine("items", f"{planned.items:,}", f"{items:,}", items == planned.items)
     yield PlanLine("pairs of systems", f"{planned.pairs}", f"{len(votes.pairs)}", planned.pairs == len(votes.pairs))
-    yield PlanLine("judges of each comparison", each, spread(counts, "judge"), set(counts) <= {planned.judges, most})
+    yield PlanLine("judges of each comparison", judges, spread(counts, "judge"), set(counts) <= {planned.judges, most})
     yield PlanLine("comparisons without all their judges", "0", f"{fewer:,}", not fewer)
     yield PlanLine(stop, "yes", _stopped(fewer, more), not fewer and not more)
     answers = _answers(votes, settings.primary)

@@ -24,11 +24,11 @@ def headline(analysis: Analysis) -> str:
     shown = [row for row in analysis.outcomes if row.criterion == analysis.shown and row.half.items]
     if not shown:
         return "There is no verdict."
-    said: dict[str, list[str]] = {}
+    by_claim: dict[str, list[str]] = {}
     for outcome in shown:
         claim, pair = _in_short(analysis, outcome)
-        said.setdefault(claim, []).append(pair)
-    claims = sorted(said.items(), key=lambda row: not row[0].startswith("these judges"))  # what is shown comes first
+        by_claim.setdefault(claim, []).append(pair)
+    claims = sorted(by_claim.items(), key=lambda row: not row[0].startswith("these judges"))  # what is shown is first
     sentence = "; ".join(claim.format(joined(pairs)) for claim, pairs in claims)
     if len(analysis.votes.criteria) > 1:
         sentence = f"on {analysis.shown}, {sentence}"
@@ -44,21 +44,21 @@ def _in_short(analysis: Analysis, outcome: Outcome) -> tuple[str, str]:
     """What is claimed, with a gap for pairs of systems, and the pair with its share and interval."""
     alpha, leaning = analysis.settings.alpha, outcome.leaning(analysis.settings.alpha)
     system = leaning or outcome.pair[1]
-    other = next(name for name in outcome.pair if name != system)
+    rival = next(name for name in outcome.pair if name != system)
     share = f"{of_system(outcome, system)}, {interval(outcome, outcome.shown, system)}"
     if names := outcome.decided_by:
         alone = names[0] if len(names) == 1 else f"any one of {', '.join(names)}"
-        return "no reliable preference is shown for {}", f"{system} over {other} (not shown without {alone}; {share})"
+        return "no reliable preference is shown for {}", f"{system} over {rival} (not shown without {alone}; {share})"
     if not outcome.preferred(alpha):
         judges = counted(outcome.random_judges.judges, "judge")
         if math.isnan(outcome.answer.p_holm):
             claim = f"{judges} on {counted(outcome.half.items, 'article')} cannot show a preference for {{}}"
-            return claim, f"{system} or {other} ({system} {share})"
+            return claim, f"{system} or {rival} ({system} {share})"
         taste = f" beyond what {judges} may have of their own" if leaning else ""
-        return f"no preference{taste} is shown for {{}}", f"{system} or {other} ({system} {share})"
+        return f"no preference{taste} is shown for {{}}", f"{system} or {rival} ({system} {share})"
     if outcome.preferred_by_others(alpha):
-        return "these judges, and judges like them, prefer {}", f"{system} to {other} ({share})"
-    return "these judges prefer {}, and whether others would is not shown", f"{system} to {other} ({share})"
+        return "these judges, and judges like them, prefer {}", f"{system} to {rival} ({share})"
+    return "these judges prefer {}, and whether others would is not shown", f"{system} to {rival} ({share})"
 
 
 def verdict(outcome: Outcome, alpha: float) -> str:
@@ -72,8 +72,8 @@ def verdict(outcome: Outcome, alpha: float) -> str:
     has = of_system(outcome, system)
     these = f"{interval(outcome, outcome.these, system)}; {test}"
     if outcome.preferred(alpha) and leaning:
-        other = first if leaning == second else second
-        answer = f"{leaning} is preferred to {other} by these judges ({has}, {these})"
+        rival = first if leaning == second else second
+        answer = f"{leaning} is preferred to {rival} by these judges ({has}, {these})"
     else:
         shown = f"{'claimed' if leaning else 'detected'} between {first} and {second}"
         answer = f"no difference {shown} ({system} has {has}, {these})"

@@ -75,7 +75,7 @@ def _careless(analysis: Analysis) -> Iterable[str]:
 def _changed_by_exclusion(analysis: Analysis) -> Iterable[str]:
     alpha = analysis.settings.alpha
     for kept, everyone in zip(analysis.outcomes, analysis.everyone, strict=False):
-        if _told(kept, alpha) != _told(everyone, alpha):
+        if _claim(kept, alpha) != _claim(everyone, alpha):
             yield f"without exclusions: {otherwise(everyone, alpha)}"
 
 
@@ -86,22 +86,22 @@ def _unchecked(analysis: Analysis) -> Iterable[str]:
     least, names = analysis.settings.rules.min_checks, ", ".join(analysis.unchecked)
     them, alpha = "them" if len(analysis.unchecked) > 1 else "this judge", analysis.settings.alpha
     pairs = zip(analysis.outcomes, analysis.without.get("", ()), strict=False)
-    others = [without for row, without in pairs if _told(row, alpha) != _told(without, alpha)]
+    others = [without for row, without in pairs if _claim(row, alpha) != _claim(without, alpha)]
     nobody = {row.judge for row in analysis.kept.rows} == set(analysis.unchecked)
     same = "; no other judge is left" if nobody else "" if others else f"; without {them} the same is detected"
     yield f"{names} answered fewer than {counted(least, 'check')}, so the rule could not leave {them} out{same}"
     yield from () if nobody else (f"without them: {otherwise(without, alpha)}" for without in others)
 
 
-def _told(outcome: Outcome, alpha: float) -> tuple[str | None, bool]:
+def _claim(outcome: Outcome, alpha: float) -> tuple[str | None, bool]:
     """What these judges prefer, and whether the test of a claim detects it."""
     return outcome.leaning(alpha), outcome.answer.p_holm <= alpha
 
 
 def _copies(analysis: Analysis) -> Iterable[str]:
-    for one, other, same, items in copies(analysis.kept):
+    for first, second, same, items in copies(analysis.kept):
         where = f"{same} of the {counted(items, 'article')} that both judged"
-        yield f"{one} and {other} gave the same answers on {where}: one person, or copied?"
+        yield f"{first} and {second} gave the same answers on {where}: one person, or copied?"
 
 
 def _single_judges(analysis: Analysis) -> Iterable[str]:

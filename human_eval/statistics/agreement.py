@@ -79,9 +79,9 @@ def intraitem_correlation(matrix: Floats, unit: Ints, units: int) -> Engine:
     One-way analysis of variance, ICC(1) of Shrout and Fleiss 1979, with the mean group size of Donner 1986 for unequal
     groups. It may be slightly negative.
     """
-    given = ~np.isnan(matrix)
-    filled = np.where(given, matrix, 0.0)
-    size, sums, squares = (np.bincount(unit, part.sum(1), units) for part in (given, filled, filled**2))
+    present = ~np.isnan(matrix)
+    filled = np.where(present, matrix, 0.0)
+    size, sums, squares = (np.bincount(unit, values.sum(1), units) for values in (present, filled, filled**2))
     within = squares - sums**2 / np.maximum(size, 1)
 
     def value(weights: Floats) -> Floats:

@@ -10,7 +10,7 @@ from human_eval.statistics.audit import JudgeAudit, judge_effects, length_effect
 from human_eval.statistics.control_variate import ControlVariate, control_variate
 from human_eval.statistics.errors import Errors, errors
 from human_eval.statistics.metrics import Lead, MetricScores, difference, length_lead, metric_agreements, scored_items
-from human_eval.statistics.outcomes import Outcome, Without, detected, outcomes, told
+from human_eval.statistics.outcomes import Outcome, Without, detected, outcomes, with_deciding_judges
 from human_eval.statistics.preference import Preference, item_means
 from human_eval.statistics.ranking import SystemRanking, ranked
 from human_eval.statistics.scores import BothBad, SystemScore, both_bad, system_scores
@@ -83,17 +83,17 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
     judged = {(name, pair): matrix(kept.of(name, pair)) for name, pair in product(votes.criteria, votes.pairs)}
     asked = {criterion: kept.of(criterion) for criterion in votes.criteria if kept.of(criterion)}
     unchecked = unchecked_judges(kept, settings.rules)
-    found, without = told(kept, settings, unchecked)
+    all_outcomes, without = with_deciding_judges(kept, settings, unchecked)
     voted = {
         row.pair: 1.0 if row.decided_by else row.answer.p_holm
-        for row in found
+        for row in all_outcomes
         if row.criterion == ERRORS and votes.categories
     }
     return Analysis(
         votes=votes,
         settings=settings,
         excluded=out,
-        outcomes=found,
+        outcomes=all_outcomes,
         everyone=outcomes(votes, settings) if out else (),
         unchecked=unchecked,
         without=without,
@@ -108,7 +108,7 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
                 votes.systems,
                 votes.kind(criterion).points,
                 same=votes.same,
-                better=detected(found, criterion, settings.alpha),
+                better=detected(all_outcomes, criterion, settings.alpha),
                 level=1 - (1 - settings.level) / len(asked),
             )
             for criterion, rows in asked.items()

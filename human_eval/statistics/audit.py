@@ -97,14 +97,14 @@ def copies(votes: Votes) -> list[tuple[str, str, int, int]]:
     ``CHANCE``: the largest probability of any such pair, if two judges agree on an item as often as judges do here;
     answers on one item are not independent.
     """
-    given: dict[str, dict[str, set[tuple[str, Pair, str, float]]]] = {}
+    by_judge: dict[str, dict[str, set[tuple[str, Pair, str, float]]]] = {}
     for row in votes.rows:
-        answers = given.setdefault(row.judge, {}).setdefault(row.item, set())
+        answers = by_judge.setdefault(row.judge, {}).setdefault(row.item, set())
         answers.add((row.criterion, row.pair, row.comparison, row.preference))
     counts = {}
-    for one, other in combinations(sorted(given), 2):
-        common = given[one].keys() & given[other].keys()
-        counts[one, other] = sum(given[one][item] == given[other][item] for item in common), len(common)
+    for first, second in combinations(sorted(by_judge), 2):
+        common = by_judge[first].keys() & by_judge[second].keys()
+        counts[first, second] = sum(by_judge[first][item] == by_judge[second][item] for item in common), len(common)
     agreed = sum(same for same, _ in counts.values()) / max(1, sum(n for _, n in counts.values()))
     most = CHANCE / max(1, len(counts))
     return [

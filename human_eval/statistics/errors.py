@@ -91,10 +91,10 @@ def errors(
     names = [ALL, *(category.id for category in categories)]
     systems = list(dict.fromkeys(system for pair in pairs for system in pair))
     rates = [
-        ErrorRate(system, name, *(_mean(mine, value, how) for value in (_rate(name), _any(name))))
+        ErrorRate(system, name, *(_mean(of_system, value, how) for value in (_rate(name), _any(name))))
         for system in systems
         for name in names
-        for mine in [[row for row in marked if row.system == system]]
+        for of_system in [[row for row in marked if row.system == system]]
     ]
     tested = differences(marked, categories, pairs, voted, how)
     return Errors(tuple(rates), tuple(tested), agreement(marked, names[1:], how))
@@ -109,34 +109,34 @@ def differences(
 ) -> list[ErrorDifference]:
     """The differences of all ``pairs``, of all errors and of each category, tested after what was ``voted``."""
     names = [ALL, *(category.id for category in categories)]
-    found = [
+    rows = [
         ErrorDifference(pair, name, _difference(marked, pair, _rate(name), how), NAN)
         for name in names
         for pair in pairs
     ]
     adjusted: list[float] = []
-    for family in (found[: len(pairs)], found[len(pairs) :]):
+    for family in (rows[: len(pairs)], rows[len(pairs) :]):
         before = [voted[pair] for pair in pairs] if not adjusted else adjusted[: len(pairs)]
-        own = holm([row.difference.p for row in family])
-        adjusted += np.maximum(own, np.resize(before, len(family))).tolist() if family else []
-    return [replace(row, p_holm=p) for row, p in zip(found, adjusted, strict=True)]
+        corrected = holm([row.difference.p for row in family])
+        adjusted += np.maximum(corrected, np.resize(before, len(family))).tolist() if family else []
+    return [replace(row, p_holm=p) for row, p in zip(rows, adjusted, strict=True)]
 
 
 def estimate(values: dict[tuple[str, str], list[float]], how: Uncertainty = USUAL) -> Estimate:
     """The mean of ``values`` of (item, judge), with equal weights for items, both random, and its interval."""
-    defined = {cell: float(np.mean(given)) for cell, given in values.items() if not np.isnan(given).any()}
+    defined = {cell: float(np.mean(numbers)) for cell, numbers in values.items() if not np.isnan(numbers).any()}
     if not defined:
         return Estimate(NAN, NAN, NAN, NAN, 0, 0, "no summary was judged")
     _, item = np.unique([item for item, _ in defined], return_inverse=True)
     _, judge = np.unique([judge for _, judge in defined], return_inverse=True)
-    layout, given = Layout(item, judge), np.array(list(defined.values()))
-    mean = float(given @ layout.weight)
+    layout, means = Layout(item, judge), np.array(list(defined.values()))
+    mean = float(means @ layout.weight)
     counts = layout.items, layout.judges
     if layout.judges < 2 or layout.refused:
         return Estimate(mean, NAN, NAN, NAN, *counts, layout.refused or "one judge")
-    if layout.estimates(given[None]).variance[0] < 1e-24:
+    if layout.estimates(means[None]).variance[0] < 1e-24:
         return Estimate(mean, NAN, NAN, NAN if mean else 1.0, *counts, "all values are equal")
-    return Estimate(mean, *layout.interval(given, level=how.level)[:3], *counts)
+    return Estimate(mean, *layout.interval(means, level=how.level)[:3], *counts)
 
 
 def agreement(
@@ -208,21 +208,21 @@ def _f1(
 ) -> Agreement:
     items = sorted({item for item, _ in shared})
     unit = np.array([items.index(item) for item, _ in shared], dtype=np.intp)
-    both, each = np.zeros(len(items)), np.zeros(len(items))
+    shared_marks, sizes = np.zeros(len(items)), np.zeros(len(items))
     for number, rows in zip(unit, shared.values(), strict=True):
         for category in categories:
             marked = [_characters(row.marks, category) for row in rows.values()]
-            for one, other in combinations(marked, 2):
-                both[number] += 2 * len(one & other)
-                each[number] += len(one) + len(other)
+            for first, second in combinations(marked, 2):
+                shared_marks[number] += 2 * len(first & second)
+                sizes[number] += len(first) + len(second)
     judgments = sum(map(len, shared.values()))
     undefined = Agreement(NAN, NAN, NAN, len(shared), judgments)
-    if not shared or not each.any():
+    if not shared or not sizes.any():
         return replace(undefined, reason="nothing is marked" if shared else "no summary has two judges")
 
     def value(weights: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
-            return (weights @ both) / (weights @ each)
+            return (weights @ shared_marks) / (weights @ sizes)
 
     return with_interval(undefined, value, unit, len(items), how)
 

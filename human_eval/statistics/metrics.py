@@ -127,6 +127,6 @@ def length_lead(votes: Sequence[Vote], how: Uncertainty = USUAL) -> Lead:
 
 def choice_of_others(judged: VoteMatrix) -> Floats:
     """The sign of the other judges' mean vote (comparisons, judges); NaN without a vote, or without other judges."""
-    given = ~np.isnan(judged.values)
-    others = np.nansum(judged.values, axis=1, keepdims=True) - np.where(given, judged.values, 0.0)
-    return np.where(given & (given.sum(1, keepdims=True) > 1), np.sign(others), np.nan)
+    present = ~np.isnan(judged.values)
+    others = np.nansum(judged.values, axis=1, keepdims=True) - np.where(present, judged.values, 0.0)
+    return np.where(present & (present.sum(1, keepdims=True) > 1), np.sign(others), np.nan)

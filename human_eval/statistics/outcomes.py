@@ -105,25 +105,27 @@ def decides(outcome: Outcome, without: Outcome, alpha: float) -> bool:
     return not lead * np.sign(outcome.half.share - 0.5) > MOST * abs(outcome.half.share - 0.5) + 1e-9
 
 
-def told(votes: Votes, settings: AnalysisSettings, unchecked: Sequence[str]) -> tuple[tuple[Outcome, ...], Without]:
+def with_deciding_judges(
+    votes: Votes, settings: AnalysisSettings, unchecked: Sequence[str]
+) -> tuple[tuple[Outcome, ...], Without]:
     """The outcomes with the judges who decide them, and those without ``unchecked`` judges, by "", and each judge."""
-    found = outcomes(votes, settings)
+    all_outcomes = outcomes(votes, settings)
     fewer = replace(settings, resamples=min(settings.resamples, FEWER))
     judges = sorted({row.judge for row in votes.rows})
     groups: dict[str, Sequence[str]] = {"": unchecked} if unchecked else {}
-    if judges[1:] and any(row.leaning(settings.alpha) for row in found):
+    if judges[1:] and any(row.leaning(settings.alpha) for row in all_outcomes):
         groups |= {judge: (judge,) for judge in judges}
     without = {name: outcomes(votes.without(out), fewer) for name, out in groups.items()}
     deciding = [
         tuple(judge for judge, rows in without.items() if judge and decides(row, rows[place], settings.alpha))
-        for place, row in enumerate(found)
+        for place, row in enumerate(all_outcomes)
     ]
-    return tuple(replace(row, decided_by=names) for row, names in zip(found, deciding, strict=True)), without
+    return tuple(replace(row, decided_by=names) for row, names in zip(all_outcomes, deciding, strict=True)), without
 
 
-def detected(found: Sequence[Outcome], criterion: str, alpha: float) -> list[Pair]:
+def detected(all_outcomes: Sequence[Outcome], criterion: str, alpha: float) -> list[Pair]:
     """The better and the worse system of each difference that is claimed on a criterion."""
-    claimed = [(row.pair, row.preferred(alpha)) for row in found if row.criterion == criterion]
+    claimed = [(row.pair, row.preferred(alpha)) for row in all_outcomes if row.criterion == criterion]
     return [pair[::-1] if preferred == pair[1] else pair for pair, preferred in claimed if preferred]
 
 
@@ -150,7 +152,7 @@ def outcomes(votes: Votes, settings: AnalysisSettings) -> tuple[Outcome, ...]:
     leading = {pair: value for (_, pair), value, main in zip(asked, p, primary, strict=True) if main}
     p = np.maximum(p, [0.0 if main else leading.get(pair, 0.0) for (_, pair), main in zip(asked, primary, strict=True)])
     of_these = _verdicts(halves, these, p, primary, settings.alpha)
-    p_alike = np.maximum(_holm([other.p for other in others], primary), p)
+    p_alike = np.maximum(_holm([row.p for row in others], primary), p)
     of_alike = _verdicts(others, alike, p_alike, primary, settings.alpha)
     dropped = [preference(table.values, items=table.items, ties="dropped", how=settings) for table in judged]
     points = [votes.kind(criterion).points for criterion, _ in asked]

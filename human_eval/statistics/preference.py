@@ -58,14 +58,14 @@ def preference(
     Raises ValueError for values beyond -1 and 1.
     """
     votes = _votes(votes)
-    given = votes[~np.isnan(votes)]
-    first, tied, second = (int((np.sign(given) == side).sum()) for side in (-1, 0, 1))
+    present = votes[~np.isnan(votes)]
+    first, tied, second = (int((np.sign(present) == side).sum()) for side in (-1, 0, 1))
     half = ties == "half"
     means = item_means(votes if half else np.where(votes == 0, np.nan, votes), items, same if half else 0)
     naive = min(1.0, 2 * float(bdtr(min(first, second), first + second, 0.5))) if first + second else float("nan")
     if not len(means):
         nan = float("nan")
-        reason = "no votes" if not len(given) else "every vote is a tie"
+        reason = "no votes" if not len(present) else "every vote is a tie"
         return Preference(nan, nan, nan, nan, 0, first, tied, second, naive, reason)
     p, _, _ = statistics.sign_flips(means, level=how.level, resamples=how.resamples, seed=how.seed)
     share = float((1 + means.mean()) / 2)
@@ -123,9 +123,9 @@ def item_means(votes: Floats, items: Ids | None = None, same: int = 0) -> Floats
     if not votes.size:
         return np.zeros(same)
     unit, units = numbered("items", items, len(votes))
-    given = ~np.isnan(votes)
-    counts = np.bincount(unit, given.sum(1), units)
-    sums = np.bincount(unit, np.where(given, votes, 0.0).sum(1), units)
+    present = ~np.isnan(votes)
+    counts = np.bincount(unit, present.sum(1), units)
+    sums = np.bincount(unit, np.where(present, votes, 0.0).sum(1), units)
     return np.concatenate([sums[counts > 0] / counts[counts > 0], np.zeros(same)])
 
 

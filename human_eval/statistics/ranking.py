@@ -75,7 +75,7 @@ def ranked(
     rows = []
     for index in np.argsort(-fitted, kind="stable"):
         name, value = systems[index], float(fitted[index])
-        share = float(np.mean([1 / (1 + np.exp(other - value)) for other in np.delete(fitted, index)]))
+        share = float(np.mean([1 / (1 + np.exp(rival - value)) for rival in np.delete(fitted, index)]))
         above, below = (sum(pair[side] == name for pair in set(better or ())) for side in (1, 0))
         low, high = value - halves[index], value + halves[index]
         if better is not None and not above + below:

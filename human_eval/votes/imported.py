@@ -54,11 +54,11 @@ def judgments_of(votes: Votes) -> Iterator[Judgment]:
     for vote in votes.rows if votes.texts else ():
         pairs.setdefault((vote.item, vote.pair), {}).setdefault(vote.criterion, {})[vote.judge] = vote.preference
     for (item, pair), criteria in pairs.items():
-        judges = tuple(dict.fromkeys(judge for given in criteria.values() for judge in given))
+        judges = tuple(dict.fromkeys(judge for by_judge in criteria.values() for judge in by_judge))
         for system, sign in zip(pair, (-1, 1), strict=True):
             raw = {
-                criterion: tuple((1 + sign * given[judge]) / 2 if judge in given else None for judge in judges)
-                for criterion, given in criteria.items()
+                criterion: tuple((1 + sign * by_judge[judge]) / 2 if judge in by_judge else None for judge in judges)
+                for criterion, by_judge in criteria.items()
             }
             scores = {criterion: mean(values) for criterion, values in raw.items()}
             name, text, article = "/".join((item, *pair)), votes.texts[item, system], votes.articles[item]
@@ -69,9 +69,9 @@ def _votes(first: Judgment, second: Judgment) -> Iterator[Vote]:
     pair: Pair = (first.system, second.system)
     item, name = _item(first), _name(first)
     longer = int(np.sign(length(second.candidate) - length(first.candidate)))
-    given, others = _scores(first), _scores(second)
-    for criterion in (name for name in given if name in others):
-        for judge, gap in choices((first.judges, given[criterion]), (second.judges, others[criterion])):
+    scores, other_scores = _scores(first), _scores(second)
+    for criterion in (name for name in scores if name in other_scores):
+        for judge, gap in choices((first.judges, scores[criterion]), (second.judges, other_scores[criterion])):
             yield Vote(criterion, pair, item, name, judge, f"{name}/{judge}", float(np.sign(gap)), longer)
 
 

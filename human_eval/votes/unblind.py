@@ -49,7 +49,7 @@ def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes
     scores = {(response.judge, response.task): _scores(study, response) for response in responses}
     marked: list[MarkedText] = []
     rows: list[Vote] = []
-    given: list[Score] = []
+    on_scales: list[Score] = []
     checks: list[CheckResult] = []
     judged: set[tuple[str, str, Pair]] = set()
     repeated = 0
@@ -66,10 +66,10 @@ def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes
         new = {pair: places for pair, places in compared.items() if (response.judge, task.item, pair) not in judged}
         judged |= {(response.judge, task.item, pair) for pair in new}
         repeated += len(new) < len(compared)
-        rows += [_vote(study, key, response, asked, *one) for asked in study.asked for one in new.items()]
+        rows += [_vote(study, key, response, asked, *entry) for asked in study.asked for entry in new.items()]
         if new:
             places, item = _places(key, task_key, task.item), key.items[task.item]
-            given += _given(study, response, places, item)
+            on_scales += _on_scales(study, response, places, item)
             marked += _marked(response, task, places, item) if study.marking else []
     again = counted(repeated, "judgment")
     return Votes(
@@ -82,7 +82,7 @@ def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes
         notes=(f"left out: {again} of texts that the same judge had judged before",) * (repeated > 0),
         naming=naming_tasks(study, key.systems),
         kinds=study.kinds,
-        scores=tuple(given),
+        scores=tuple(on_scales),
         marked=tuple(marked),
         categories=study.marking.categories if study.marking else (),
         articles={key.items[item]: text for item, text in study.articles.items()},
@@ -108,7 +108,7 @@ def _pairs(study: Study, key: StudyKey) -> tuple[Pair, ...]:
     return tuple(sorted(pairs, key=lambda pair: [key.systems.index(system) for system in pair]))
 
 
-def _given(study: Study, response: Response, places: Mapping[str, int], item: str) -> Iterator[Score]:
+def _on_scales(study: Study, response: Response, places: Mapping[str, int], item: str) -> Iterator[Score]:
     """What the text of each system got on the scale of each criterion that has one."""
     texts = len(study.by_id[response.task].texts)
     for criterion, kind in study.kinds.items():

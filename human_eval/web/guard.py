@@ -106,10 +106,10 @@ class PatientProtocol(H11Protocol):
         super().connection_made(transport)
         self._wait()
         if len(self.connections) > self.most:
-            others = (cast(PatientProtocol, other) for other in self.connections if other is not self)
-            idle = [other for other in others if other._idle()]
+            others = (cast(PatientProtocol, peer) for peer in self.connections if peer is not self)
+            idle = [peer for peer in others if peer._idle()]
             if idle:
-                oldest = min(idle, key=lambda other: other._idle_since)
+                oldest = min(idle, key=lambda peer: peer._idle_since)
                 self.connections.discard(oldest)  # abort takes effect later, when more may have come
                 oldest.transport.abort()
 

@@ -127,10 +127,10 @@ class ItemPage:
 
     async def sent(self, request: Request, form: str) -> Sent:
         """The form that a judge sent. Raises NoAccess unless ``form`` was shown to this judge."""
-        visitor, given = self._site.visitor(request, "judge"), await fields(request)
-        shown = self._site.access.shown(visitor, form, given.get("token", ""))
+        visitor, values = self._site.visitor(request, "judge"), await fields(request)
+        shown = self._site.access.shown(visitor, form, values.get("token", ""))
         task, revision = shown.subject[0], int(shown.subject[1])
-        return Sent(visitor, task, revision, self.entered(given, shown, task), shown.at)
+        return Sent(visitor, task, revision, self.entered(values, shown, task), shown.at)
 
     async def judgment(self, sent: Sent) -> Judgment:
         """What is recorded of a form without a problem."""

@@ -70,12 +70,12 @@ class Judging:
         """
         invitation = self._site.holder(request, "everyone")
         present = self._present(request)
-        given = {name.strip().lower(): value for name, value in request.query_params.items()}
-        parameter = next((name for name in PARTICIPANT if name in given), None)
-        from_panel = any(name in PANEL or name.startswith("prolific") for name in given)
+        query = {name.strip().lower(): value for name, value in request.query_params.items()}
+        parameter = next((name for name in PARTICIPANT if name in query), None)
+        from_panel = any(name in PANEL or name.startswith("prolific") for name in query)
         if parameter is None and present and not from_panel:
             return self._site.welcome(present, "/")
-        name = given[parameter] if parameter else secrets.token_hex(6)
+        name = query[parameter] if parameter else secrets.token_hex(6)
         if not PARTICIPANT[parameter].fullmatch(name) if parameter else from_panel:
             raise NoAccess(
                 "This link does not hold your participant ID as the panel writes it (on Prolific 24 digits and small "
@@ -89,7 +89,7 @@ class Judging:
             text = "You have begun in another browser. Please continue there, or ask for a personal link."
             return message("Already begun", text, 409, interface=self._words)
         if parameter:
-            panel = (value if NAME.fullmatch(value) else "" for value in map(given.get, PANEL, ("", "")))
+            panel = (value if NAME.fullmatch(value) else "" for value in map(query.get, PANEL, ("", "")))
             await run_in_threadpool(self._store.people.arrive, guest.name, *panel)
         return self._site.welcome(guest, "/")
 

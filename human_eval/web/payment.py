@@ -73,15 +73,15 @@ def people_rows(
     """A row for each person, by name of column; what they told about themselves comes last. Further as `to_pay`."""
     row_of, tables = {row.judge: row for row in rows}, []
     for person in people:
-        mine = [response for response in responses if response.judge == person.judge]
+        answered = [response for response in responses if response.judge == person.judge]
         action, reason = to_pay(person, row_of.get(person.judge), closed, checked)
         times = {name: _time(getattr(person, name)) for name in ("enrolled", "joined", "seen")}
         tables.append(
             {
                 "judge": person.judge,
                 "booklet": "" if person.booklet is None else person.booklet + 1,
-                "answered": len(mine),
-                "comments": sum(bool(response.comment) for response in mine),
+                "answered": len(answered),
+                "comments": sum(bool(response.comment) for response in answered),
                 "device": person.device,
                 "barred": person.barred,
                 "to do": action,
