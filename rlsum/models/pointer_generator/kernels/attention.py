@@ -30,7 +30,7 @@ class Memory:
     """Articles as the decoder reads them in all steps: states (N, S, D) and keys (N, S, A). Row i reads article i."""
 
     def __init__(self, states: Tensor, keys: Tensor) -> None:
-        self._given, self._work = (states, keys), _Workspace(keys)
+        self._inputs, self._work = (states, keys), _Workspace(keys)
         self.states, self._keys = _Gather.apply(states, keys.float(), self._work)
         self._rows = self._learners = _Rows.of(range(len(keys)), keys)
 
@@ -39,7 +39,7 @@ class Memory:
         rows (None: all) get a gradient.
         """
         if not execution(self._keys.device).shares_articles:  # a copy, so that all rows stay one block
-            return Memory(*(given[rows] for given in self._given))
+            return Memory(*(tensor[rows] for tensor in self._inputs))
         selected = copy(self)
         article = [self._rows.article[row] for row in rows.tolist()]
         selected._rows = selected._learners = _Rows.of(article, self._keys)
@@ -122,13 +122,13 @@ class _Rows(NamedTuple):
         counts = Counter(article)
         if k <= most and all(counts[number] == k for number in range(len(keys))):
             n, whole = most // k, slice(0, len(keys))
-            blocks = [_Block(part, part.stop - part.start, k) for part in _ranges(len(keys), n)]
+            blocks = [_Block(piece, piece.stop - piece.start, k) for piece in _ranges(len(keys), n)]
             return cls(article, order, blocks, [_Block(whole, len(keys), k)])
         blocks, large_blocks = [], []
         for number, count in sorted(counts.items()):
-            own = slice(number, number + 1)
-            large_blocks.append(_Block(own, 1, count))
-            blocks += [_Block(own, 1, part.stop - part.start) for part in _ranges(count, most)]
+            article_slice = slice(number, number + 1)
+            large_blocks.append(_Block(article_slice, 1, count))
+            blocks += [_Block(article_slice, 1, piece.stop - piece.start) for piece in _ranges(count, most)]
         return cls(article, order, blocks, large_blocks)
 
     def ordered(self, values: Tensor) -> Tensor:
@@ -201,7 +201,7 @@ class _Workspace:
         """Return and reset the gradients of states and keys of all ``articles``."""
         d_states, d_keys = None, None if self.keys is None else self.keys.mul_(self.weight)
         if self.reads:
-            article = [number for part, _, _ in self.reads for number in part]
+            article = [number for articles_read, _, _ in self.reads for number in articles_read]
             attention, d_context = (torch.cat(parts) for parts in list(zip(*self.reads, strict=True))[1:])
             order = torch.tensor(sorted(range(len(article)), key=article.__getitem__), device=attention.device)
             counts = [article.count(number) for number in range(articles)]
@@ -245,8 +245,8 @@ class _Read(torch.autograd.Function):
 
 def _times(values: Tensor, of_articles: Tensor, blocks: Sequence[_Block]) -> Tensor:
     """Values (R, m) of rows, in the order of their articles, times the matrix of the article (N, m, n) -> (R, n)."""
-    parts = zip(blocks, _split(values, blocks), strict=True)
-    products = [(block.by_article(part) @ of_articles[block.articles]).flatten(0, 1) for block, part in parts]
+    pairs = zip(blocks, _split(values, blocks), strict=True)
+    products = [(block.by_article(rows) @ of_articles[block.articles]).flatten(0, 1) for block, rows in pairs]
     return products[0] if len(products) == 1 else torch.cat(products)
 
 

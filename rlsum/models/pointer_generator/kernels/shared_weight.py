@@ -58,7 +58,7 @@ class _Root(torch.autograd.Function):
         parts, ctx.steps.parts = ctx.steps.parts, []
         if not parts:
             return None, None
-        ids, grad = (torch.cat(part) for part in zip(*parts, strict=True))
+        ids, grad = (torch.cat(pieces) for pieces in zip(*parts, strict=True))
         d_weight = grad.new_zeros(ctx.shape).index_add_(0, ids, grad)
         if ctx.steps.without is not None:
             d_weight[ctx.steps.without] = 0.0

@@ -91,20 +91,20 @@ class _DrawnLogProb(torch.autograd.Function):
         block.complete(features, weight, bias)
         odds, of_words = block.odds[: len(features)], block.total[: len(features)]
         share, copied = log_generate.exp() / of_words, log_copied.exp()
-        own, highest, total = torch.empty(3, len(features), dtype=share.dtype, device=share.device)
+        target_p, highest, total = torch.empty(3, len(features), dtype=share.dtype, device=share.device)
         width = len(weight) + unknowns
         for rows, forbidden in drawing.forbidden.split(execution(features.device).chunk // width or 1, len(features)):
             p = forbidden.mark(mixed(odds[rows], share[rows], copied[rows], extended[rows], unknowns), 0.0)
-            own[rows] = p.gather(1, drawing.targets[rows].unsqueeze(1)).squeeze(1)
+            target_p[rows] = p.gather(1, drawing.targets[rows].unsqueeze(1)).squeeze(1)
             highest[rows] = power_(p, drawing.sampling.temperature)
             torch.sum(p, -1, out=total[rows])
         total.masked_fill_(total == 0, 1.0)
         ctx.save_for_backward(features, weight, odds, of_words, share, copied, extended, highest, total)
         ctx.unknowns, ctx.drawing = unknowns, drawing
-        lost = (highest < smallest(drawing.sampling, width)) | (own < SMALLEST)
+        lost = (highest < smallest(drawing.sampling, width)) | (target_p < SMALLEST)
         lost &= drawing.targets != PAD
         ctx.mark_non_differentiable(lost)
-        log_weight = (own.log() - highest.log()) / drawing.sampling.temperature
+        log_weight = (target_p.log() - highest.log()) / drawing.sampling.temperature
         return (log_weight - total.log()).masked_fill_(lost, 0.0), lost
 
     @staticmethod
@@ -118,11 +118,11 @@ class _DrawnLogProb(torch.autograd.Function):
         for rows, forbidden in drawing.forbidden.split(BLOCK // (size + ctx.unknowns) or 1, len(features)):
             p = forbidden.mark(mixed(odds[rows], share[rows], copied[rows], extended[rows], ctx.unknowns), 0.0)
             targets = drawing.targets[rows].unsqueeze(1)
-            own = p.gather(1, targets)
+            target_p = p.gather(1, targets)
             # d log q / d p: power / p of the target, minus power q / p of every token
             g = _ratios_(p, highest[rows], power).mul_(-(scale[rows] / total[rows]).unsqueeze(1))
-            of_target = grad[rows].unsqueeze(1) * power / own.clamp(min=SMALLEST)
-            g.scatter_add_(1, targets, of_target.masked_fill_(own == 0, 0.0))
+            of_target = grad[rows].unsqueeze(1) * power / target_p.clamp(min=SMALLEST)
+            g.scatter_add_(1, targets, of_target.masked_fill_(target_p == 0, 0.0))
             d_copied[rows] = g.gather(1, extended[rows]) * copied[rows]
             g = g[:, :size].mul_(odds[rows]).mul_(share[rows].unsqueeze(1))
             d_generate[rows] = g.sum(-1)

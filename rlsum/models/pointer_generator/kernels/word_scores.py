@@ -73,9 +73,9 @@ def write_odds(logits: Tensor, bias: Tensor, out: Tensor) -> tuple[Tensor, Tenso
     bias = bias.to(out.dtype) * LOG2_E  # or logits in half precision would be rounded once more, in the sum below
     highest, total = torch.empty_like(out[:, 0]), torch.empty_like(out[:, 0])
     size = execution(out.device).chunk // out.shape[1] or 1
-    parts = (values.split(size) for values in (logits, out, highest, total))
-    for part, odds, high, sum_ in zip(*parts, strict=True):
-        torch.add(bias, part, alpha=LOG2_E, out=odds)  # the bias would be slower as part of the product
+    chunks = (values.split(size) for values in (logits, out, highest, total))
+    for chunk, odds, high, sum_ in zip(*chunks, strict=True):
+        torch.add(bias, chunk, alpha=LOG2_E, out=odds)  # the bias would be slower as part of the product
         torch.amax(odds, -1, out=high)
         torch.sum(odds.sub_(high.unsqueeze(1)).exp2_(), -1, out=sum_)
     return highest.div_(LOG2_E), total
@@ -162,9 +162,9 @@ class _TargetLogProb(torch.autograd.Function):
         size, block = len(features), WordOdds(len(features), weight) if known is None else known
         block.complete(features, weight, bias)
         odds, highest, total = block.odds[:size], block.highest[:size], block.total[:size]
-        own = odds.gather(1, targets.unsqueeze(1)).squeeze(1)
+        target_odds = odds.gather(1, targets.unsqueeze(1)).squeeze(1)
         logit = (features * weight[targets]).float().sum(-1) + bias[targets]
-        log_prob = torch.where(own > SMALLEST, own.log(), logit - highest) - total.log()
+        log_prob = torch.where(target_odds > SMALLEST, target_odds.log(), logit - highest) - total.log()
         log_rest = torch.zeros_like(log_prob)
         if without is not None:
             rest = total - odds[:, without]
