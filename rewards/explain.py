@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from rewards.base import Reward
 from rewards.errors import RewardError
 from rewards.models.pairs import Pair, PairReward
-from rewards.mover.items import Document, ItemKind
+from rewards.mover.items import Moving, named_items
 
-Kind = Literal["word", "sentence", "token"]
+Kind = Moving | Literal["token"]
 Form = Literal["flow", "similarity", "matches", "values"]
 
 
@@ -99,35 +99,17 @@ def explain(reward: Reward, candidate: str, reference: str, source: str | None =
 
 
 def _flow(reward: Any, candidate: str, reference: str, made: Made) -> Explanation:
-    documents = [reward.document(text) for text in (candidate, reference)]
-    first, second = (reward.items_of(document.rows, document.table) for document in documents)
+    read = [reward.document(text) for text in (candidate, reference)]
+    first, second = (reward.items_of(document.rows, document.table) for document in read)
     distances, plan = reward.moved(first, second)
     note = f"transport plan: the width of a band is the weight that moves, its number the {reward.distance.name}"
     legend = "words orange, sentences blue, between them violet"
     caption = f"{note[0].upper()}{note[1:]} ({legend}). Point at a text to follow its weight."
     note += f"; {legend}" if reward.kind == "both" else ""
-    left, right = (_items(*side, reward.kind) for side in zip(documents, (first.weights, second.weights), strict=True))
+    sides = zip(read, (first, second), strict=True)
+    named = (zip(named_items(document, reward.kind), items.weights.tolist(), strict=True) for document, items in sides)
+    left, right = (tuple(ExplainedItem(*name, weight) for name, weight in side) for side in named)
     return made("flow", left, right, distances, plan, note=note, caption=caption)
-
-
-def _items(document: Document, weights: NDArray[np.float64], kind: ItemKind) -> tuple[ExplainedItem, ...]:
-    """The items in the order of ``items_of``: words by first occurrence, then sentences."""
-    words: dict[int, list[str]] = {}
-    first_in: dict[int, int] = {}
-    distinct: dict[tuple[int, ...], str] = {}  # a repeated sentence is one item
-    for rows, texts, sentence in zip(document.rows, document.words, document.sentences, strict=True):
-        distinct.setdefault(rows, sentence)
-        for row, word in zip(rows, texts, strict=True):
-            words.setdefault(row, []).append(word)
-            first_in.setdefault(row, list(distinct).index(rows))
-    names: list[tuple[str, Kind, int, int]] = []
-    if kind != "sentences":
-        for row, forms in words.items():
-            label = ", ".join(dict.fromkeys(forms))
-            names.append((f"no vector: {label}" if row == document.unknown else label, "word", first_in[row], row))
-    if kind != "words":
-        names += [(sentence, "sentence", number, number) for number, sentence in enumerate(distinct.values())]
-    return tuple(ExplainedItem(*name, float(weight)) for name, weight in zip(names, weights, strict=True))
 
 
 def _similarity(reward: Any, candidate: str, reference: str, made: Made) -> Explanation:

@@ -113,7 +113,7 @@ def check_differentiable(reward: object) -> EmbeddingReward:
     """The reward itself. Raises RewardError unless it is a metric of the family whose formula has a gradient."""
     if not isinstance(reward, EmbeddingReward):
         name = getattr(reward, "name", type(reward).__name__)
-        raise RewardError(f"{name} has no gradient; use sbert, cka, bertscore, trwmd or twmd")
+        raise RewardError(f"{name} has no gradient; use a contextual metric, such as bertscore or twmd")
     if not reward.measure.differentiable:
         raise RewardError(
             f"{reward.name}: exact transport has no gradient; use twmd with a low temperature above 0, which is close"

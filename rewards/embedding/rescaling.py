@@ -116,7 +116,7 @@ def measure_baseline(
     """
     if not isinstance(reward, EmbeddingReward):
         name = getattr(reward, "name", type(reward).__name__)
-        raise RewardError(f"{name} has no baseline: sbert, cka, moverscore, bertscore, trwmd and twmd can be rescaled")
+        raise RewardError(f"{name} has no baseline; give a contextual metric, such as bertscore or twmd")
     if reward.rescaling is not None:
         raise RewardError(f"{reward.name}: a baseline is the mean of scores that are not rescaled; leave out rescale")
     if reward.space.idf == PER_CALL:

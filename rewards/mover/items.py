@@ -33,6 +33,7 @@ from rewards.text.sentences import (
 from rewards.transport import exact_cost, exact_plan
 
 ItemKind = Literal["words", "sentences", "both"]
+Moving = Literal["word", "sentence"]
 VectorScaling = Literal["none", "unit"]  # unit: scale word vectors to length 1
 SentenceWeights = Literal["words", "uniform"]
 WITHOUT_WORDS = "holds no alphabetic word that is not a stop word"
@@ -73,6 +74,26 @@ def items_of(
     words, sentences = _words(rows, table), _sentences(rows, table, sentence_weights)
     points = np.concatenate([words.points, sentences.points])
     return Items(points, np.concatenate([words.weights, sentences.weights]) / 2)
+
+
+def named_items(document: Document, kind: ItemKind) -> list[tuple[str, Moving, int, int]]:
+    """The items in the order of ``items_of``, for ``explain``: text, kind, first sentence, and place among words."""
+    words: dict[int, list[str]] = {}
+    first_in: dict[int, int] = {}
+    distinct: dict[tuple[int, ...], str] = {}  # a repeated sentence is one item
+    for rows, texts, sentence in zip(document.rows, document.words, document.sentences, strict=True):
+        distinct.setdefault(rows, sentence)
+        for row, word in zip(rows, texts, strict=True):
+            words.setdefault(row, []).append(word)
+            first_in.setdefault(row, list(distinct).index(rows))
+    names: list[tuple[str, Moving, int, int]] = []
+    if kind != "sentences":
+        for row, forms in words.items():
+            label = ", ".join(dict.fromkeys(forms))
+            names.append((f"no vector: {label}" if row == document.unknown else label, "word", first_in[row], row))
+    if kind != "words":
+        names += [(sentence, "sentence", number, number) for number, sentence in enumerate(distinct.values())]
+    return names
 
 
 def _words(rows: Rows, table: NDArray[np.floating]) -> Items:

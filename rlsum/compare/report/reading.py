@@ -11,7 +11,7 @@ import numpy as np
 import rewards
 from rewards.errors import RewardError
 from rewards.explain import explain
-from rewards.specs import as_spec
+from rewards.specs import TABLE, as_spec
 from rewards.text.words import runs
 from rlsum.compare.cells import NONE, START, Cell
 from rlsum.compare.folder import Folder
@@ -25,7 +25,7 @@ from rlsum.scoring.properties import invented_names
 
 SHOWN = 4  # articles
 EXPLAINED = 2  # of them with plans
-PLANS = ("wms", "sms", "s+wms")  # metrics whose plans are drawn
+PLANS = [name for name, made in TABLE.items() if made.startswith("rewards.mover.")]  # metrics whose plans are drawn
 
 
 def section_for_reading(folder: Folder, cells: Sequence[Cell], results: Results) -> list[Block]:
