@@ -103,13 +103,10 @@ def _flow(reward: Any, candidate: str, reference: str, made: Made) -> Explanatio
     first, second = (reward.items_of(document.rows, document.table) for document in read)
     distances, plan = reward.moved(first, second)
     note = f"transport plan: the width of a band is the weight that moves, its number the {reward.distance.name}"
-    legend = "words orange, sentences blue, between them violet"
-    caption = f"{note[0].upper()}{note[1:]} ({legend}). Point at a text to follow its weight."
-    note += f"; {legend}" if reward.kind == "both" else ""
     sides = zip(read, (first, second), strict=True)
     named = (zip(named_items(document, reward.kind), items.weights.tolist(), strict=True) for document, items in sides)
     left, right = (tuple(ExplainedItem(*name, weight) for name, weight in side) for side in named)
-    return made("flow", left, right, distances, plan, note=note, caption=caption)
+    return made("flow", left, right, distances, plan, note=note, caption=note[0].upper() + note[1:])
 
 
 def _similarity(reward: Any, candidate: str, reference: str, made: Made) -> Explanation:

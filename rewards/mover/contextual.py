@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rewards.encoding.encoder import EncodedTexts
 from rewards.encoding.loading import EncoderSource
-from rewards.mover.items import Document, Items, Mover, unit_length
+from rewards.mover.items import Document, Items, Mover, numbered, unit_length
 from rewards.scoring import library, signature
 
 
@@ -77,22 +76,13 @@ class ContextualMover(Mover):
 
     def _document(self, words: Sequence[Word], encoded: Mapping[str, EncodedTexts]) -> Document:
         """Rows and vectors; a sentence that is repeated has the same rows."""
-        vectors: dict[tuple[str, tuple[int, int]], NDArray[np.float64]] = {}
-        rows, texts, sentences = [], [], []
-        for _, group in groupby(words, key=lambda word: word.sentence):
-            sentence = list(group)
-            for word in sentence:
-                pieces = encoded[word.context].vectors[slice(*word.pieces)].numpy()
-                vectors[word.context, word.pieces] = pieces.mean(axis=0, dtype=np.float64)
-            rows.append([(word.context, word.pieces) for word in sentence])
-            texts.append(tuple(word.text for word in sentence))
-            sentences.append(sentence[0].context)
-        table = np.array(list(vectors.values()))
-        if self.normalize == "unit":
-            table = unit_length(table)
-        numbers = {point: number for number, point in enumerate(vectors)}
-        numbered = [tuple(numbers[point] for point in points) for points in rows]
-        return Document(numbered, table, texts, sentences)
+        by_sentence = [list(sentence) for _, sentence in groupby(words, key=lambda word: word.sentence)]
+        rows, points = numbered([[(word.context, word.pieces) for word in sentence] for sentence in by_sentence])
+        pieces = (encoded[context].vectors[slice(*place)].numpy() for context, place in points)
+        table = np.array([vectors.mean(axis=0, dtype=np.float64) for vectors in pieces])
+        texts = [tuple(word.text for word in sentence) for sentence in by_sentence]
+        contexts = [sentence[0].context for sentence in by_sentence]
+        return Document(rows, unit_length(table) if self.normalize == "unit" else table, texts, contexts)
 
     def _words(self, texts: Sequence[str]) -> list[list[Word]]:
         """The words of each text that are weighed and that the encoder reads, in order."""

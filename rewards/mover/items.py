@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from rewards.transport import exact_cost, exact_plan
 
 ItemKind = Literal["words", "sentences", "both"]
 Moving = Literal["word", "sentence"]
+Point = TypeVar("Point")
 VectorScaling = Literal["none", "unit"]  # unit: scale word vectors to length 1
 SentenceWeights = Literal["words", "uniform"]
 WITHOUT_WORDS = "holds no alphabetic word that is not a stop word"
@@ -74,6 +75,12 @@ def items_of(
     words, sentences = _words(rows, table), _sentences(rows, table, sentence_weights)
     points = np.concatenate([words.points, sentences.points])
     return Items(points, np.concatenate([words.weights, sentences.weights]) / 2)
+
+
+def numbered(rows: Sequence[Iterable[Point]]) -> tuple[Rows, list[Point]]:
+    """Each sentence's words as numbers by first occurrence, and the word of each number."""
+    numbers = {point: number for number, point in enumerate(dict.fromkeys(chain.from_iterable(rows)))}
+    return [tuple(numbers[point] for point in row) for row in rows], list(numbers)
 
 
 def named_items(document: Document, kind: ItemKind) -> list[tuple[str, Moving, int, int]]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.encoding.vectors import StaticVectors, VectorSource, load_once
-from rewards.mover.items import Document, Items, Mover, Rows, VectorScaling, unit_length
+from rewards.mover.items import Document, Items, Mover, Rows, VectorScaling, numbered, unit_length
 from rewards.scoring import signature
 from rewards.text.languages import ENGLISH, Language
 from rewards.text.sentences import Reader, StopWords
@@ -88,9 +88,9 @@ class StaticMover(Mover):
                 rows.append([row for _, row in kept])
                 words.append(tuple(word for word, _ in kept))
                 sentences.append(stripped[sentence.start : sentence.end])
-        numbers = {row: number for number, row in enumerate(dict.fromkeys(row for listed in rows for row in listed))}
-        numbered = [tuple(numbers[row] for row in listed) for listed in rows]
-        return Document(numbered, space.table[list(numbers)], words, sentences, numbers.get(len(space.table) - 1))
+        places, used = numbered(rows)
+        zero = len(space.table) - 1
+        return Document(places, space.table[used], words, sentences, used.index(zero) if zero in used else None)
 
     def _rows(self, text: str) -> Rows:
         read = self.preprocessing

@@ -25,8 +25,9 @@ POINT = 72 / DPI
 INKS = {"light": "#1d2126", "dark": "#e4e7ea"}
 SOFT = {"light": "#5d6670", "dark": "#a0a9b2"}
 PAPERS = {"light": "#ffffff", "dark": "#1c1f24"}
-COLOURS = {"word": "#E08A00", "sentence": "#2E86C9", "mixed": "#8B6FB8", "token": "#2E86C9"}  # orange, blue: Figure 1
-OPPOSITE = "#D55E00"  # a cosine below 0
+# Of what moves, orange and blue as in Figure 1, and of a cosine below 0; a cosine above has the blue.
+COLOURS = {"word": "#e08a00", "sentence": "#2e86c9", "mixed": "#8b6fb8", "opposite": "#d55e00"}
+LEGEND = "words orange, sentences blue, between them violet"
 TITLE = 58.0  # pixels above the picture
 
 
@@ -48,7 +49,8 @@ def png(explanation: Explanation, theme: str = "light") -> tuple[bytes, bool]:
 
 def html(explanations: Sequence[Explanation]) -> str:
     """One page that needs no network, light and dark, with a section for each metric."""
-    return render("explain/page.html", {"explanations": explanations, "layout": layout, "max": max})
+    looks = {"colours": COLOURS, "legend": LEGEND, "layout": layout, "max": max}
+    return render("explain/page.html", {"explanations": explanations, **looks})
 
 
 def _canvas(explanation: Explanation, width: float, height: float, theme: str) -> tuple[Figure, Axes]:
@@ -61,7 +63,9 @@ def _canvas(explanation: Explanation, width: float, height: float, theme: str) -
     axes.axis("off")
     title = f"{explanation.metric} {explanation.score:.4f}"
     axes.text(16, -34, title, fontsize=17 * POINT, weight="bold", color=INKS[theme], va="center")
-    axes.text(16, -12, explanation.note, fontsize=12 * POINT, color=SOFT[theme], va="center")
+    both = {item.kind for item in explanation.candidate} == {"word", "sentence"}
+    note = f"{explanation.note}; {LEGEND}" if both else explanation.note
+    axes.text(16, -12, note, fontsize=12 * POINT, color=SOFT[theme], va="center")
     return figure, axes
 
 
@@ -121,7 +125,7 @@ def _matrix_figure(explanation: Explanation, theme: str) -> Figure:
         foot = matrix.left + (column + 0.5) * CELL + 2, matrix.top - 5
         axes.text(*foot, short(item.text), rotation=55, ha="left", va="bottom", rotation_mode="anchor", **style)
     for cell in matrix.cells:
-        colour = COLOURS["token"] if cell.value >= 0 else OPPOSITE
+        colour = COLOURS["sentence" if cell.value >= 0 else "opposite"]
         axes.add_patch(Rectangle((cell.x, cell.y), CELL, CELL, facecolor=colour, alpha=cell.strength, lw=0))
         if cell.best:
             inner = (cell.x + 1, cell.y + 1), CELL - 2, CELL - 2
