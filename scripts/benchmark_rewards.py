@@ -58,7 +58,7 @@ class Goal:
 
     def row(self) -> str:
         """The medians, and whether they meet the goal, as a line of Markdown."""
-        ours, peer = (self.size / statistics.median(seconds) for seconds in (self.ours, self.peer))
+        ours, peer = (self.size / statistics.median(times) for times in (self.ours, self.peer))
         ratios = [a / b for a, b in zip(self.ours, self.peer, strict=True)]
         if self.rule == "a second >=":
             figure = ours

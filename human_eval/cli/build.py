@@ -173,19 +173,19 @@ def _checks(how: Building, asked: Sequence[Criterion], aligned: AlignedOutputs) 
     """The numbers of checks with identical texts, shuffled words and swapped sides."""
     # Careful judges may miss an error in one of two equal texts.
     ties = bool(asked) and all(criterion.kind.can_tie(2) for criterion in asked)
-    usual = StudyDesign.identical if ties else 0
-    identical = _number("identical", how.identical, usual, len(aligned.articles), "outputs")
-    usual = StudyDesign.shuffled if ties else MIXED_ALONE
-    suitable = articles_to_shuffle(aligned, usual)
-    return identical, _number("shuffled", how.shuffled, usual, suitable, SHUFFLED_NEEDS), how.swapped
+    default = StudyDesign.identical if ties else 0
+    identical = _number("identical", how.identical, default, len(aligned.articles), "outputs")
+    default = StudyDesign.shuffled if ties else MIXED_ALONE
+    suitable = articles_to_shuffle(aligned, default)
+    return identical, _number("shuffled", how.shuffled, default, suitable, SHUFFLED_NEEDS), how.swapped
 
 
-def _number(kind: str, wanted: int | None, usual: int, articles: int, needs: str) -> int:
+def _number(kind: str, wanted: int | None, default: int, articles: int, needs: str) -> int:
     """The number of checks of a kind: as given, else as usual, but no more than the articles that they can be on."""
-    if wanted is not None or articles >= usual:
-        return usual if wanted is None else wanted
+    if wanted is not None or articles >= default:
+        return default if wanted is None else wanted
     have = f"only {counted(articles, 'article')} can have one" if articles else "no article can have one"
-    typer.echo(f"--{kind} {articles} instead of {usual}: {have}, with {needs}")
+    typer.echo(f"--{kind} {articles} instead of {default}: {have}, with {needs}")
     return articles
 
 

@@ -134,10 +134,10 @@ def fault(response: Response, study: Study) -> str:
     return ""
 
 
-def answers_in(fields: Mapping[str, str], study: Study, task: str) -> dict[str, str]:
-    """Criterion -> answer, from the fields of a form or the columns of a table; without those that lack a part."""
+def answers_in(cells: Mapping[str, str], study: Study, task: str) -> dict[str, str]:
+    """Criterion -> answer, from the ``cells`` of a form or a table, by field; without answers that lack a part."""
     texts = len(study.by_id[task].texts) if task in study.by_id else 2
-    answers = {criterion.id: criterion.kind.answer(fields, criterion.id, texts) for criterion in study.criteria}
+    answers = {criterion.id: criterion.kind.answer(cells, criterion.id, texts) for criterion in study.criteria}
     return {name: answer for name, answer in answers.items() if answer}
 
 

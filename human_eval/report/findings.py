@@ -88,10 +88,10 @@ def otherwise(outcome: Outcome, alpha: float) -> str:
         return verdict(outcome, alpha)
     system = outcome.leaning(alpha) or outcome.pair[1]
     test = f"{interval(outcome, outcome.these, system)}; {p_words(outcome.p_holm)} after Holm"
-    detected = "of other judges nothing is shown" if outcome.leaning(alpha) else "no difference is detected"
-    detected = "the tests detect this, which is not claimed" if outcome.preferred(alpha) else detected
+    conclusion = "of other judges nothing is shown" if outcome.leaning(alpha) else "no difference is detected"
+    conclusion = "the tests detect this, which is not claimed" if outcome.preferred(alpha) else conclusion
     where = f"{outcome.criterion}, {' and '.join(outcome.pair)}"
-    return f"{where}: {system} would have {of_system(outcome, system)} ({test}); {detected}"
+    return f"{where}: {system} would have {of_system(outcome, system)} ({test}); {conclusion}"
 
 
 def _alike(outcome: Outcome, alpha: float, system: str) -> str:

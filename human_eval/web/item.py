@@ -105,8 +105,8 @@ class ItemPage:
 
     def entered(self, form: dict[str, str], shown: ShownForm, task: str) -> ItemForm:
         """What a judge entered, with the problem if it cannot be recorded."""
-        fields = {field: part for _, parts in self._questions(task) for field, part in parts.items()}
-        chosen = {field: form[field] for field, part in fields.items() if part.accepts(form.get(field, ""))}
+        wanted = {field: part for _, parts in self._questions(task) for field, part in parts.items()}
+        chosen = {field: form[field] for field, part in wanted.items() if part.accepts(form.get(field, ""))}
         if marked := self._marks(form, task):
             chosen[MARKS] = marked
         comment = re.sub(r"\r\n?", "\n", form.get("comment", "")).strip()
@@ -117,7 +117,7 @@ class ItemPage:
             wrong = self._words("Please shorten the comment to {n} characters.", n=COMMENT_LIMIT)
         elif marks.too_many(chosen.get(MARKS, "")):
             wrong = self._words("Please mark at most {n} errors. Remove some, then save again.", n=marks.MOST)
-        elif len(chosen) < len(fields) + (self._study.marking is not None):
+        elif len(chosen) < len(wanted) + (self._study.marking is not None):
             wrong = self._words("Please answer every question. Unanswered ones are marked.")
         elif faulty:
             wrong = faulty[0].hinted(self._words)

@@ -106,9 +106,9 @@ def _read(config: Path, overrides: Overrides) -> Comparison:
 
 def unscored(folder: Folder, cell: Cell, retry: bool) -> bool:
     """Whether a cell is a file of outputs that was given and not yet scored, or failed if it is tried again."""
-    written = all(path.exists() for path in folder.outputs(cell).values())
+    complete = all(path.exists() for path in folder.outputs(cell).values())
     stages = ("waiting", "failed") if retry else ("waiting",)
-    return cell.kind == "outputs" and written and folder.state(cell).stage in stages
+    return cell.kind == "outputs" and complete and folder.state(cell).stage in stages
 
 
 def needed(cells: Sequence[Cell], task: int) -> list[Cell]:

@@ -72,12 +72,12 @@ def system_interval(value: float, n: int, statistic: str, confidence: float) -> 
     """The true values from which the coefficient of ``n`` independent systems, not 1, deviates by chance alone."""
     sampling = named(statistic).sampling
     assert sampling is not None, f"{statistic} has no known deviation"
-    scale, spread = sampling
+    scale, deviation = sampling
     most = norm.ppf((1 + confidence) / 2)
 
     def beyond(end: float, side: int) -> float:
         true = np.asarray(end)
-        return float(scale(true) + side * most * spread(true, n) - scale(np.asarray(value)))
+        return float(scale(true) + side * most * deviation(true, n) - scale(np.asarray(value)))
 
     return brentq(beyond, -1, value, (1,)), brentq(beyond, value, 1, (-1,))
 
@@ -103,7 +103,7 @@ def power(statistic: str, level: Level, random: Random) -> int:
     return 3 if random != "inputs" or (named(statistic).normal and level == "pooled") else 1
 
 
-def spread(rows: Rows, value: float, changes: Floats, random: Random, power: int) -> Spread:
+def spread(rows: Rows, value: float, changes: Floats, random: Random, exponent: int) -> Spread:
     """The spread of a value to which each row makes a change (n,), with inputs, systems or both random.
 
     The variance over both is that over systems plus that over inputs, less that of their cells, which the two count
@@ -113,7 +113,7 @@ def spread(rows: Rows, value: float, changes: Floats, random: Random, power: int
     for name, ids in (("inputs", rows.unit), ("systems", rows.system)):
         if random in (name, "both"):
             sums = np.bincount(np.unique(ids, return_inverse=True)[1], changes)
-            variance += larger(len(sums), power) * float(sums @ sums)
+            variance += larger(len(sums), exponent) * float(sums @ sums)
             degrees = min(degrees, len(sums) - 1)
     if random == "both":
         cells = np.bincount(np.unique(rows.system * rows.units + rows.unit, return_inverse=True)[1], changes)
@@ -121,9 +121,9 @@ def spread(rows: Rows, value: float, changes: Floats, random: Random, power: int
     return Spread(value, float(np.sqrt(variance)) if variance > 0 and degrees else np.nan, degrees)
 
 
-def larger(clusters: int, power: int) -> float:
+def larger(clusters: int, exponent: int) -> float:
     """The factor of the variance over so many clusters."""
-    return (clusters / (clusters - 1)) ** power if clusters > 1 else np.nan
+    return (clusters / (clusters - 1)) ** exponent if clusters > 1 else np.nan
 
 
 def valued(rows: Rows, statistic: str, level: Level) -> Rows:

@@ -70,7 +70,7 @@ def _seq2seq(
         global_attention=global_attention,
     )
     _check_positions(sizes, "max_source", "source", max_source)
-    return _config(section, max_source, decoding(settings, loading.positions(sizes, "target")))
+    return _config(section, max_source, decoding_from(settings, loading.positions(sizes, "target")))
 
 
 def _causal(
@@ -80,7 +80,7 @@ def _causal(
     _check_own(how, ("prefix", "line_break", "global_attention"), "a language model")
     template: Literal["chat", "plain"] = "plain" if tokenizer.chat_template is None else "chat"
     section = CausalConfig(pretrained=name, template=template, prompt=how.prompt).resolved()
-    decoded = decoding({"num_beams": 1, **settings, "max_length": None, "min_length": None})
+    decoded = decoding_from({"num_beams": 1, **settings, "max_length": None, "min_length": None})
     config = _config(section, how.max_source or MAX_PROMPTED, decoded)
     room = loading.room(
         sizes, causal.START.subwords(config, section, name).around, how.max_length or decoded.max_length
@@ -106,7 +106,7 @@ def load(config: Config) -> TransformersModel:
     return STARTS[section.kind].built(config, section, section.pretrained)
 
 
-def decoding(settings: dict[str, Any], most: int | None = None) -> Decoding:
+def decoding_from(settings: dict[str, Any], most: int | None = None) -> Decoding:
     """Beam search with the options of transformers' ``settings``; ``most`` limits the default maximum length.
 
     Without ``early_stopping`` a search stops as in transformers: false. Other settings that are left out are ours.

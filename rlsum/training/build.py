@@ -54,7 +54,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     metrics, reward, choice = rewards_of(config, section_of(config, origin))
     check_columns(config, metrics)
     config = _checked(config, origin)
-    accelerator = launch.accelerator(config.training, run)
+    accelerator = launch.new_accelerator(config.training, run)
     processes = Processes.of(accelerator)
     with processes.main_first():
         lock: AbstractContextManager[object] = _claim(run, resume) if processes.rank == 0 else nullcontext()

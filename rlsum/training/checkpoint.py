@@ -99,17 +99,17 @@ def create(folder: Path, config: Config, model: Model, signatures: Mapping[str, 
 
 def save_weights(folder: Path, model: Model, about: Mapping[str, Any]) -> None:
     """Replace the weights of a checkpoint folder; ``about`` (step, validation values) goes into the file's header."""
-    header = {"about": json.dumps(defined(about)), "format": "pt"}  # transformers needs a format
+    metadata = {"about": json.dumps(defined(about)), "format": "pt"}  # transformers needs a format
     for name, tensors in model.weight_files().items():
-        write_atomically(folder / name, _ordered(save(_cpu(tensors), header)))
+        write_atomically(folder / name, _ordered(save(_cpu(tensors), metadata)))
 
 
 def _ordered(content: bytes) -> bytes:
     """A safetensors file with sorted metadata, whose order safetensors varies from call to call."""
     size = int.from_bytes(content[:8], "little")
-    header = json.loads(content[8 : 8 + size])
-    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
-    written = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    head = json.loads(content[8 : 8 + size])
+    head["__metadata__"] = dict(sorted(head["__metadata__"].items()))
+    written = json.dumps(head, separators=(",", ":"), ensure_ascii=False).encode()
     written += b" " * (-len(written) % 8)  # the tensors stay aligned
     return b"".join((len(written).to_bytes(8, "little"), written, memoryview(content)[8 + size :]))
 

@@ -92,13 +92,13 @@ def designs(seed: int) -> Iterator[tuple[str, Ints, Draw]]:
 
 def vote_designs(seed: int) -> list[tuple[str, Ints]]:
     """Name and assignment (items, judges of each) of the even designs and of the uneven ones."""
-    designs = [(named(*design), of_even(*design)) for design in EVEN]
+    rows = [(named(*design), of_even(*design)) for design in EVEN]
     generator = np.random.default_rng(seed)
     for items, judges, people in UNEVEN:
         loads = np.arange(1, people + 1) / sum(range(people + 1))
         assigned = [generator.choice(people, judges, replace=False, p=loads) for _ in range(items)]
-        designs.append((f"{named(items, judges, people)} uneven", np.array(assigned)))
-    return designs
+        rows.append((f"{named(items, judges, people)} uneven", np.array(assigned)))
+    return rows
 
 
 def named(items: int, judges: int, people: int) -> str:

@@ -69,7 +69,7 @@ def length(assigned: Ints, judges: int, crowd: str, _: str, generator: Generator
     return np.array([claims.any(0).sum()])
 
 
-def liked(assigned: Ints, judges: int, crowd: str, generator: Generator, liking: float) -> tuple[Floats, Floats]:
+def liked(assigned: Ints, judges: int, crowd: str, generator: Generator, strength: float) -> tuple[Floats, Floats]:
     """Votes (criteria, studies, items, judges of each) of judges who like longer texts so much, and which is longer."""
     tastes = generator.normal(0, 0.57 if crowd.startswith("own") else 0, (BLOCK, judges))
     if crowd == "own, which cancel":
@@ -79,7 +79,7 @@ def liked(assigned: Ints, judges: int, crowd: str, generator: Generator, liking:
     longer = generator.choice((-1, 1), (CRITERIA, BLOCK, len(assigned), 1))
     shape = (BLOCK, *assigned.shape)
     shared = tastes[:, assigned] + generator.normal(0, 0.7, (*shape[:2], 1)) + generator.normal(0, 0.7, shape)
-    gap = shared + liking * longer + generator.normal(0, 1.41, (CRITERIA, *shape))
+    gap = shared + strength * longer + generator.normal(0, 1.41, (CRITERIA, *shape))
     return np.sign(gap) * (abs(gap) >= 0.4), longer
 
 

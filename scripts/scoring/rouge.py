@@ -82,8 +82,8 @@ def scored(scorer: Any, pairs: list[tuple[str, str]]) -> list[Any]:
     return [scorer.score(reference, text) for text, reference in pairs]
 
 
-def shown(rates: dict[str, float]) -> str:
-    return ", ".join(f"{name} {rate:,.0f}" for name, rate in rates.items())
+def shown(speeds: dict[str, float]) -> str:
+    return ", ".join(f"{name} {speed:,.0f}" for name, speed in speeds.items())
 
 
 def shuffled(text: str, chance: random.Random) -> str:

@@ -76,7 +76,7 @@ def shard(layers: str) -> None:
     os.environ.update(ACCELERATE_USE_FSDP="true", FSDP_VERSION="2", FSDP_AUTO_WRAP_POLICY="TRANSFORMER_BASED_WRAP")
     os.environ.update(FSDP_TRANSFORMER_CLS_TO_WRAP=layers, FSDP_RESHARD_AFTER_FORWARD="true")
     os.environ.update(FSDP_CPU_RAM_EFFICIENT_LOADING="false")
-    make = launch.accelerator
+    make = launch.new_accelerator
 
     def sharding(training: Any, run: Any) -> Any:
         made = make(training, run)
@@ -88,7 +88,7 @@ def shard(layers: str) -> None:
         launch.leave_precision_to_autocast(made)
         return made
 
-    launch.accelerator = sharding
+    launch.new_accelerator = sharding
 
 
 def work(rank: int, port: int, job: dict[str, Any]) -> None:

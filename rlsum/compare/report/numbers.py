@@ -67,5 +67,5 @@ def numbers(results: Sequence[Results]) -> Any:
 
 def _numbers(test: Contrast) -> dict[str, object]:
     difference = test.difference
-    numbers = {name: getattr(difference, name) for name in ("mean", "low", "high", "p", "p_holm", "seeds", "articles")}
-    return {"system": test.system, "other": test.other, "metric": test.metric, **numbers}
+    values = {name: getattr(difference, name) for name in ("mean", "low", "high", "p", "p_holm", "seeds", "articles")}
+    return {"system": test.system, "other": test.other, "metric": test.metric, **values}

@@ -105,11 +105,11 @@ def _example(outputs: Mapping[str, Output], vocabulary: Collection[str] | None) 
     """The outputs of every system for one article, side by side, with what only one of them says marked."""
     first = next(iter(outputs.values()))
     words = {name: set(runs(output.candidate)) for name, output in outputs.items()}
-    summaries = {}
+    pieces = {}
     for name, output in outputs.items():
         others = set().union(*(words[writer] for writer in words if writer != name)) if len(words) > 1 else None
-        summaries[name] = marked(output.candidate, output.source, vocabulary, others)
-    return Example(first.id, first.source, first.references[0] if first.references else "", summaries)
+        pieces[name] = marked(output.candidate, output.source, vocabulary, others)
+    return Example(first.id, first.source, first.references[0] if first.references else "", pieces)
 
 
 def marked(

@@ -167,11 +167,11 @@ def properties(results: Results) -> Table:
 
 
 def costs(
-    runs: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]], best: Mapping[str, Sequence[int]] | None = None
+    runs: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]], updates: Mapping[str, Sequence[int]] | None = None
 ) -> Table:
     """What the training of each row took, from the logs of its seeds: the mean over them.
 
-    ``best``: title -> the update whose weights each finished training left.
+    ``updates``: title -> the update whose weights each finished training left.
     """
     rows = []
     for title, logs in runs.items():
@@ -180,7 +180,7 @@ def costs(
             UNDEFINED if math.isnan(value) else f"{value:,.{digits}f}"
             for value, digits in zip(means, (0, 2, 1, 0), strict=True)
         )
-        used = ", ".join(f"{step:,}" for step in (best or {}).get(title, ())) or UNDEFINED
+        used = ", ".join(f"{step:,}" for step in (updates or {}).get(title, ())) or UNDEFINED
         rows.append((title, used, *numbers, UNDEFINED if math.isnan(share) else f"{SCALE * share:.0f}"))
     note = (
         "Checkpoint: after how many updates validation was best in each seed; these weights wrote the summaries, those "

@@ -97,8 +97,8 @@ def drawn(
     GPU they stay until all have ended.
     """
     device, count, steps = references.device, len(encoded.mask), max(length, references.shape[1])
-    forced, learning = len(references), count - greedy  # those left
-    texts = search.Texts(count - forced, length, encoded.memory.states)
+    fixed, learning = len(references), count - greedy  # those left
+    texts = search.Texts(count - fixed, length, encoded.memory.states)
     embed, columns, trace = model.embedder(), model.word_columns(), _Trace()
     odds = model.word_odds(count + learning * (steps if keep else 1))
     rows, ends = torch.arange(count, device=device), (references != PAD).sum(-1).clamp(min=1)
@@ -108,24 +108,24 @@ def drawn(
     padded[:, 0] = BOS
     for t in range(steps):
         with torch.set_grad_enabled(gradient and learning > 0):
-            out, after = model.step(encoded, state, embed(torch.cat([padded[rows[:forced], t], texts.previous])))
+            out, after = model.step(encoded, state, embed(torch.cat([padded[rows[:fixed], t], texts.previous])))
         trace.add(rows[:learning], out, state, after)
         state = after
         if len(texts.alive):
             with torch.no_grad():  # one product for all rows: with few, it takes the time to read the layer's weight
                 words = model.words(encoded, out)
-                some, of_words = slice(forced, None), odds.add(columns, words.features, learning if keep else 0)
+                some, of_words = slice(fixed, None), odds.add(columns, words.features, learning if keep else 0)
                 words = words.select(some)
                 texts.add(choose, model.next_words(words.mixed(*(values[some] for values in of_words)), words))
         if (t + 1) % how.steps_between_looks and t + 1 != length:
             continue
         drop = int(texts.running.sum()) <= len(texts.alive) * worth
-        going = torch.cat([ends[rows[:forced]] > t + 1, texts.running | (not drop)])
+        going = torch.cat([ends[rows[:fixed]] > t + 1, texts.running | (not drop)])
         if drop or int(going.sum()) <= len(rows) * worth:
             kept = going.nonzero().squeeze(1)
             if not len(kept):
                 break
-            forced, learning = int(going[:forced].sum()), int(going[:learning].sum())
+            fixed, learning = int(going[:fixed].sum()), int(going[:learning].sum())
             rows, encoded, state = rows[kept], encoded.select(kept, learning), state.select(kept)
             if drop:
                 texts.drop()

@@ -24,7 +24,7 @@ PROJECT = "rlsum"  # of all runs, in trackers that have projects
 _JOINED: list[distributed.ProcessGroup | None] = []
 
 
-def accelerator(training: Training, run: Path) -> Accelerator:
+def new_accelerator(training: Training, run: Path) -> Accelerator:
     """The Accelerator of a run, whose tracker writes to the folder ``run`` once it is started.
 
     Raises ConfigError for precision, sharding or a tracker that is not available here.
@@ -32,7 +32,7 @@ def accelerator(training: Training, run: Path) -> Accelerator:
     warnings.filterwarnings("ignore", "`log_with=")  # of a tracker that is not installed, which is an error here
     AcceleratorState._reset_state()  # the precision of an earlier run in this process; its processes stay
     try:
-        result = Accelerator(
+        accelerator = Accelerator(
             mixed_precision=training.mixed_precision,
             log_with=list(training.trackers) or None,
             project_dir=str(run),
@@ -45,14 +45,14 @@ def accelerator(training: Training, run: Path) -> Accelerator:
         ) from error
     if distributed.is_available() and distributed.is_initialized():
         _JOINED.append(distributed.group.WORLD)
-    check_sharding(result, training)
-    leave_precision_to_autocast(result)
+    check_sharding(accelerator, training)
+    leave_precision_to_autocast(accelerator)
     # accelerate goes on silently without either
-    if training.mixed_precision == "fp16" and result.scaler is None:
+    if training.mixed_precision == "fp16" and accelerator.scaler is None:
         raise ConfigError("training.mixed_precision=fp16: not available on this device; use bf16 or no")
-    for name in {*training.trackers} - {str(tracker) for tracker in result.log_with}:
+    for name in {*training.trackers} - {str(tracker) for tracker in accelerator.log_with}:
         raise ConfigError(f"training.tracker={name}: not installed; install it, or use tensorboard or null")
-    return result
+    return accelerator
 
 
 def slow_precision(accelerator: Accelerator) -> str | None:

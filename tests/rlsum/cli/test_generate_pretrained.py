@@ -147,16 +147,16 @@ def test_the_first_token_of_led_attends_to_all_by_default(tmp_path, articles):
 
 
 def test_settings_that_are_left_out_are_those_of_rlsum():
-    assert plain.decoding({"early_stopping": True}) == Decoding().searching()
-    assert plain.decoding({}) == Decoding(early_stopping=False).searching()  # that of transformers
-    assert plain.decoding({}, most=64).max_length == 64
+    assert plain.decoding_from({"early_stopping": True}) == Decoding().searching()
+    assert plain.decoding_from({}) == Decoding(early_stopping=False).searching()  # that of transformers
+    assert plain.decoding_from({}, most=64).max_length == 64
     stopping = {"early_stopping": "never"}
-    found = plain.decoding({"max_length": 142, "min_length": 56, "num_beams": 4, **stopping})
+    found = plain.decoding_from({"max_length": 142, "min_length": 56, "num_beams": 4, **stopping})
     assert found == Decoding("beam", max_length=141, beam=4, min_length=55, **stopping)
-    found = plain.decoding({"max_new_tokens": 7, "max_length": 142, "min_new_tokens": 2, **stopping})
+    found = plain.decoding_from({"max_new_tokens": 7, "max_length": 142, "min_new_tokens": 2, **stopping})
     assert found == Decoding("beam", max_length=7, beam=5, min_length=2, **stopping)
     with pytest.raises(UserError, match=r"generation_config.json: .*'min_length': 9"):
-        plain.decoding({"max_length": 10, "min_new_tokens": 9})
+        plain.decoding_from({"max_length": 10, "min_new_tokens": 9})
 
 
 def test_settings_that_are_not_followed_are_told(tmp_path, articles):

@@ -44,7 +44,7 @@ def started(tmp_path, monkeypatch):
     def start(name: str):
         training = Training(steps=3, tracker=("wandb", "tensorboard"))
         config = Config(run=str(tmp_path / name), data=DataConfig(train="t", valid="v"), training=training)
-        accelerator = launch.accelerator(replace(training, tracker=None), Path(config.run))
+        accelerator = launch.new_accelerator(replace(training, tracker=None), Path(config.run))
         accelerator.log_with = ["wandb", "tensorboard"]
         launch.start_trackers(config, accelerator, 0)
         return accelerator
@@ -69,7 +69,7 @@ def test_one_that_cannot_start_is_one_line(started):
 def test_one_that_is_not_installed_is_named_and_nothing_is_said_before(tmp_path, recwarn):
     training = replace(Training(steps=1), tracker=("tensorboard", "comet_ml"))
     with pytest.raises(ConfigError, match="comet_ml: not installed"):
-        launch.accelerator(training, tmp_path)
+        launch.new_accelerator(training, tmp_path)
     assert not [warning for warning in recwarn if "log_with" in str(warning.message)]
 
 
@@ -131,7 +131,7 @@ def read_tensorboard(run: Path) -> float:
 def test_tensorboard_keeps_what_the_run_logs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     trainer = tiny.trainer(tiny.config(tmp_path / "mine", steps=3, log_every=1))
-    accelerator = launch.accelerator(replace(trainer.config.training, tracker=("tensorboard",)), trainer.run)
+    accelerator = launch.new_accelerator(replace(trainer.config.training, tracker=("tensorboard",)), trainer.run)
     trainer.accelerator.log_with, trainer.accelerator.project_configuration = (
         accelerator.log_with,
         accelerator.project_configuration,

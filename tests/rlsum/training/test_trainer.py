@@ -173,10 +173,10 @@ def test_a_trainer_whose_precision_another_has_replaced_does_not_train_in_that_o
     from rlsum.training.parallel import launch
 
     first = tiny.trainer(tiny.config(tmp_path / "r"))
-    launch.accelerator(tiny.config(tmp_path / "r", mixed_precision="bf16").training, tmp_path)
+    launch.new_accelerator(tiny.config(tmp_path / "r", mixed_precision="bf16").training, tmp_path)
     with pytest.raises(TrainingError, match="=no: a trainer with bf16 was made after this one"):
         first.fit()
-    launch.accelerator(first.config.training, tmp_path)
+    launch.new_accelerator(first.config.training, tmp_path)
     first.fit()
 
 
