@@ -206,7 +206,7 @@ class Scale(AnswerKind):
         return tuple(Part(letter.lower(), letter, steps) for letter in LETTERS[:texts])
 
     def clicks(self, texts: int) -> tuple[float, float, float, float]:
-        """As if all answers were counted, of which there are too many."""
+        """The same shares by a formula: there are too many answers to count."""
         most = self.most(texts)
         groups = [texts // most + (number < texts % most) for number in range(most)]  # of summaries called equal
         apart = (texts**2 - sum(size**2 for size in groups)) / 2
@@ -257,7 +257,7 @@ class Ranking(Scale):
         return tuple((texts - int(rank)) / (texts - 1) for rank in answer.split(" "))
 
     def values(self, answer: str, texts: int) -> tuple[float, ...]:
-        """Where each is among the others, 1 for the first; those of one rank share the mean of their places."""
+        """The place of each summary, 1 for the first; summaries of equal rank share the mean of their places."""
         ranks = [int(rank) for rank in answer.split(" ")]
         return tuple(sum(value < rank for value in ranks) + (ranks.count(rank) + 1) / 2 for rank in ranks)
 
@@ -267,7 +267,7 @@ class BestWorst(AnswerKind):
     """The best and the worst of several summaries (best-worst scaling, Louviere et al. 2015)."""
 
     def parts(self, texts: int) -> tuple[Part, ...]:
-        """All summaries, twice."""
+        """All summaries to choose the best from, and again the worst."""
         options = tuple(Option(letter, letter, (str(n),), "Summary {n}") for n, letter in enumerate(LETTERS, 1))
         return Part("best", "Best", options[:texts]), Part("worst", "Worst", options[:texts])
 

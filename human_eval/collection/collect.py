@@ -42,7 +42,7 @@ class RejectedRow:
 class Collected:
     """``responses`` in the order of the study, one for a judge and task; ``rejects`` in the order of reading.
 
-    ``untimed``: responses whose time cannot be and is left out.
+    ``untimed``: responses whose time is impossible and is left out.
     """
 
     responses: tuple[Response, ...]

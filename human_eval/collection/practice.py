@@ -105,7 +105,7 @@ class Practice:
     def record(self, judge: str, attempt: int, task: str, answers: Mapping[str, str], seconds: float) -> None:
         """Record the answers to a practice task; the first ones count. On disk when this returns.
 
-        Who fails the last attempt is kept from going on (`People`), in the same transaction.
+        A judge who fails the last attempt is barred (`People`), in the same transaction.
         """
         written = json.dumps(dict(sorted(answers.items())), ensure_ascii=False)
         with self._database.writing() as connection:

@@ -91,7 +91,7 @@ def response_of(row: Mapping[str, Any]) -> Response | str:
 
 
 def with_time(response: Response) -> Response:
-    """The response without a time that cannot be: a judgment does not depend on it."""
+    """The response without an impossible time: a judgment does not depend on it."""
     seconds, submitted = response.seconds, response.submitted
     return replace(
         response,

@@ -181,7 +181,7 @@ def _chosen(column: str, cell: str) -> list[tuple[str, str]]:
 
 
 def _readable(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row with times of the right types: what is none is for `collect` to leave out, not a wrong answer."""
+    """The row with times of the right types. `collect` leaves out what is no time, and the answer still counts."""
     times = {"seconds": _seconds(row.get("seconds")), "submitted": row.get("submitted") and str(row["submitted"])}
     return {**row, **times}
 

@@ -39,9 +39,9 @@ def first_left(
 
 
 def orders(items: Sequence[tuple[Hashable, Sequence[Shown]]], rng: random.Random) -> list[list[Shown]]:
-    """An order of what each task shows of its item: random, and for every second task of an item that before reversed.
+    """For each task an order of what it shows: random, and reversed for every second task of an item.
 
-    So each two texts of an item change their places from judge to judge.
+    So any two texts of an item change places from judge to judge.
     """
     before: dict[Hashable, list[Shown]] = {}
     drawn = []

@@ -159,7 +159,7 @@ def _check(
 def _check_on(
     kind: CheckKind, item: str, system: str, outputs: AlignedOutputs, texts: int, rng: random.Random
 ) -> Draft | None:
-    """A check with a system's text, which is there as often as a task has texts, or once beside its shuffled words.
+    """A check with a system's text: the same text in every place, or the text beside its shuffled words.
 
     Further texts beside shuffled words are those of other systems.
     """

@@ -58,7 +58,7 @@ class Recruitment:
 
 
 def recruitment(effort: Effort, comparisons: int, judges: int, booklets: int) -> Recruitment:
-    """Who judges a number of ``comparisons``, each by ``judges``, of which each deals them out to ``booklets``."""
+    """People, time and money for ``comparisons``, each by so many ``judges``: as many rounds of ``booklets``."""
     people = judges * booklets
     finish = _up(people / (1 - effort.excluded))
     tasks = _up(comparisons / booklets) + effort.checks

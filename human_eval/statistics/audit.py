@@ -91,8 +91,9 @@ def judge_effects(votes: Votes, kept: Votes, criterion: str) -> tuple[JudgeAudit
 
 
 def copies(votes: Votes) -> list[tuple[str, str, int, int]]:
-    """Two judges, the number of items on which all their answers are equal, and of all that both judged, if at most one
-    item, or a tenth of them, differs, and chance would hardly do this.
+    """Pairs of judges who may have copied: both names, the number of items with equal answers, and of items of both.
+
+    At most one item, or a tenth of them, differs, and chance would hardly do this.
 
     ``CHANCE``: the largest probability of any such pair, if two judges agree on an item as often as judges do here;
     answers on one item are not independent.

@@ -108,7 +108,7 @@ def decides(outcome: Outcome, without: Outcome, alpha: float) -> bool:
 def with_deciding_judges(
     votes: Votes, settings: AnalysisSettings, unchecked: Sequence[str]
 ) -> tuple[tuple[Outcome, ...], Without]:
-    """The outcomes with the judges who decide them, and those without ``unchecked`` judges, by "", and each judge."""
+    """The outcomes with the names of deciding judges; and those without ``unchecked`` judges (""), and each judge."""
     all_outcomes = outcomes(votes, settings)
     fewer = replace(settings, resamples=min(settings.resamples, FEWER))
     judges = sorted({row.judge for row in votes.rows})

@@ -60,7 +60,7 @@ class ExcludedJudge:
 
 def fails(study: Study, key: StudyKey, responses: Sequence[Response], rules: ExclusionRules) -> bool:
     """Whether the judge who gave these ``responses`` failed so many checks that the analysis will exclude them, however
-    the rest of their booklet goes: who looked after each check would exclude more careful judges than `build` states.
+    the rest of the booklet goes. A limit for the checks so far would exclude more careful judges than `build` states.
     """
     made = unblind(study, key, responses).checks
     booklets = {study.by_id[response.task].booklet for response in responses}

@@ -39,7 +39,7 @@ class JudgeRow:
 
 
 def to_pay(person: Person, row: JudgeRow | None, closed: bool, checked: bool) -> tuple[str, str]:
-    """What to do with the submission of a panel's participant, and why. Who asks for it decides.
+    """What to do with the submission of a panel's participant, and why. The owner of the study decides.
 
     ``closed``: the study is, so nobody goes on. ``checked``: it is known which tasks are checks.
     """

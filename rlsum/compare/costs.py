@@ -73,7 +73,7 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
     """The cost of every cell, from a few updates of each kind of training; what was timed is kept in the folder.
 
     ``count``: test articles. ``console`` shows each kind when it has been timed. Each way of decoding is timed with the
-    first model: all have its size. A training that fails already has no cost: it is its own cell's matter.
+    first model: all have its size. A training that fails here has no cost: its cell will report the fault.
     """
     timed, path = timed_in(folder), folder.path / FILE
     starts = {cell.name: cell for cell in cells if cell.kind == "start"}
@@ -144,9 +144,9 @@ def duration(seconds: float) -> str:
 
 
 def held(folder: Folder, cells: Sequence[Cell], count: int) -> list[str]:
-    """How the plan of ``count`` test articles held: what finished cells used, a sentence; [] if nothing is known.
+    """A sentence: the planned CPU seconds of finished cells beside those that they used; [] if nothing is known.
 
-    Without scoring, which cells share. A cell counts if every command of its was seen to its end.
+    Scoring is left out, since cells share it. A cell counts if its log has the end of each of its commands.
     """
     used = {cell.name: folder.cpu_seconds(cell) for cell in cells if folder.state(cell).stage == "done"}
     timed = timed_in(folder) if any(used.values()) else {}
@@ -167,7 +167,7 @@ def held(folder: Folder, cells: Sequence[Cell], count: int) -> list[str]:
 
 
 def _imported() -> None:
-    """A worker that runs this has imported what a training does."""
+    """Do nothing: a worker that can call this has imported what a training needs."""
 
 
 def _seconds_of(work: Callable[[], object]) -> float:
@@ -291,7 +291,7 @@ def _mean_seconds(work: Callable[[], object], times: int) -> tuple[float, int]:
 
 
 def _cut(decoding: L, longest: int | None) -> L:
-    """With at most ``longest`` tokens, or as many as it must have."""
+    """The options with a maximum of ``longest`` tokens, but above the minimum length."""
     if longest is None or decoding.max_length is None:  # none of its own: that of the section ``decoding``
         return decoding
     return replace(decoding, max_length=min(decoding.max_length, max(decoding.min_length + 1, longest)))

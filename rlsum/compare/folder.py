@@ -43,7 +43,7 @@ class State:
 
 @dataclass(frozen=True)
 class Folder:
-    """Where a comparison keeps what."""
+    """The folder of a comparison, and the place of each of its files."""
 
     comparison: Comparison
 
@@ -169,7 +169,7 @@ class Folder:
 
 
 def differences(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What of a comparison's record another configuration changes, a line each; growing sections may grow."""
+    """The keys of a comparison's record that another configuration changes, a line each; some sections may grow."""
     lines = []
     for key in now:
         if key in marked(MAY_CHANGE) or key not in known:

@@ -34,7 +34,7 @@ class Forbidden(NamedTuple):
 
     @classmethod
     def after(cls, ids: Tensor, limits: Limits, ends: Sequence[int], never: Sequence[int] = ()) -> Forbidden:
-        """Behind texts (R, t), which are as many places."""
+        """What may not follow at the end of each text (R, t)."""
         n, size = limits.block_ngrams, ids.shape[1]
         early = size < limits.min_length
         if n == 0 or size < n:
@@ -45,7 +45,7 @@ class Forbidden(NamedTuple):
     def within(
         cls, target: Tensor, place: Tensor, limits: Limits, ends: Sequence[int], never: Sequence[int] = ()
     ) -> Forbidden:
-        """At places (N,) of flattened texts (R, T), each behind the tokens of its own text before it."""
+        """What may not follow at places (N,) of flattened texts (R, T), given the tokens of the text before each."""
         n, width = limits.block_ngrams, target.shape[1]
         text, t = place // width, place % width
         early = t < limits.min_length
@@ -74,7 +74,7 @@ class Forbidden(NamedTuple):
         )
 
     def select(self, some: Tensor | slice) -> Forbidden:
-        """At some (n,) of the places, by number."""
+        """What may not follow at some (n,) of the places, by number."""
         begun = None if self.begun is None else self.begun[some]
         early = self.early if isinstance(self.early, bool) else self.early[some]
         if begun is None or self.tokens is None or self.text is not None:

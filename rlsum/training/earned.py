@@ -33,7 +33,7 @@ class Earned:
 
     @classmethod
     def joined(cls, batches: Sequence[Earned]) -> Earned:
-        """That of all articles of the batches, in their order."""
+        """What the samples of all batches have earned, in the order of the batches."""
         return cls(
             np.concatenate([batch.rewards for batch in batches]),
             np.concatenate([batch.lengths for batch in batches]),
@@ -46,7 +46,7 @@ class Earned:
         )
 
     def split(self, sizes: Sequence[int]) -> list[Earned]:
-        """That of batches of so many articles."""
+        """What the samples have earned, in batches of ``sizes`` articles."""
         cuts = np.cumsum(sizes)[:-1]
         arrays = (self.rewards, self.lengths, self.greedy_rewards, self.cut_off)
         split = ([None] * len(sizes) if array is None else np.split(array, cuts) for array in arrays)

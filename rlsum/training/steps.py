@@ -146,9 +146,9 @@ def controlled(
     seed: int,
     processes: Processes = ONE_PROCESS,
 ) -> list[Rollout]:
-    """The rollouts of update ``number``, whose samples, of all processes, have earned what a control makes of it.
+    """The rollouts of update ``number`` with the rewards that a control makes of those of all processes.
 
-    Its random numbers are a function of seed and update.
+    The random numbers are a function of seed and update.
     """
     earned, local = processes.gather_lists([rollout.earned for rollout in rollouts])
     new = exchange(Earned.joined(earned), np.random.default_rng([seed, number]))

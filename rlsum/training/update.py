@@ -109,7 +109,7 @@ class MixedStep:
     # ---- without gradient: samples, texts, rewards, advantages ------------------------------------------------------
 
     def rollouts(self, number: int, batches: Sequence[Batch], divide: Divide = list) -> list[Rollout]:
-        """Samples of the batches, as ``divide`` has them in others, with rewards and advantages.
+        """Samples of the batches with rewards and advantages; ``divide`` puts them into other batches.
 
         With several processes, every process must call it.
         """

@@ -176,7 +176,7 @@ def _smallest(gain: float, variances: Variances, family: Family) -> str:
 
 
 def _components(results: Results, metric: str) -> Iterator[Components]:
-    """Of each trained system's differences from the control, with two seeds or more."""
+    """The components of each trained system's differences from the control, with two seeds or more."""
     base = results.base
     if base is None or metric not in base.metrics:
         return

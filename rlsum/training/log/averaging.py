@@ -22,7 +22,7 @@ class TrainingLog:
         self.restart_clock()
 
     def add(self, logs: Iterable[Numbers]) -> None:
-        """The numbers of this process in an update: those of its batches, and others."""
+        """Add the numbers of this process in an update: those of its batches, and others."""
         updates = Rate(self.processes.rank == 0)  # the others make the same ones
         self._numbers = together([self._numbers, *logs, {"updates_per_second": updates}])
 

@@ -19,7 +19,7 @@ class Field:
     """A field of the log. The terminal, the reference and the tests read what it is.
 
     meaning  one line, with the unit
-    sign     what of it is a warning, and the remedy; "" for none
+    sign     which values are a warning, and the remedy; "" for none
     prints   its format
     shown    on the terminal, while a run is trained
     machine  differs between runs that are otherwise equal
@@ -71,11 +71,11 @@ class Logged(float):
         return parts[0]
 
     def merged(self, other: Logged) -> Self:
-        """The number of what both are of."""
+        """The number over the values of both."""
         return type(self)(*map(sum, zip(self.parts, other.parts, strict=True)))
 
     def in_line(self, seconds: float, processes: int) -> float:
-        """What a line of the log says that is of so many ``seconds`` of ``processes``."""
+        """The value in a line of the log, after ``seconds`` of training on ``processes``."""
         return float(self)
 
 
@@ -87,7 +87,7 @@ class Rate(Total):
     """A sum that is logged by the second."""
 
     def in_line(self, seconds: float, processes: int) -> float:
-        """That of a second of all processes together."""
+        """The sum over a second of all processes together."""
         return float(self) / seconds
 
 
@@ -95,7 +95,7 @@ class TimeShare(Total):
     """Seconds, logged as a share of the time of all processes."""
 
     def in_line(self, seconds: float, processes: int) -> float:
-        """From 0 to 1."""
+        """The share, from 0 to 1."""
         return float(self) / (seconds * processes)
 
 
@@ -131,7 +131,7 @@ class Deviation(Logged):
 
     @classmethod
     def of(cls, values: np.ndarray) -> Self:
-        """That of all values, which are finite."""
+        """The standard deviation of the values, which are finite."""
         mean = values.mean() if values.size else 0.0
         return cls(mean, ((values - mean) ** 2).sum(), values.size)
 
@@ -174,7 +174,7 @@ def from_json(written: Mapping[str, list[Any]]) -> dict[str, Logged]:
 
 
 def together(logs: Iterable[Numbers]) -> dict[str, Logged]:
-    """The numbers of several logs, each of what all of them are of that have it."""
+    """The numbers of several logs by name, each merged over the logs that have it."""
     merged: dict[str, Logged] = {}
     for log in logs:
         for name, number in log.items():

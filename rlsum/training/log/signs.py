@@ -47,7 +47,7 @@ def signs(start: Values, now: Values, metrics: Sequence[str]) -> list[Sign]:
 
 
 def news(history: Sequence[Values], metrics: Sequence[str]) -> list[str]:
-    """What the last validation shows that no earlier one did, against the first; or that is much worse than when said.
+    """Sentences on what first moved in the last validation, or moved much further than when it was last announced.
 
     A function of the whole history, so that a resumed run repeats nothing.
     """

@@ -123,7 +123,7 @@ def start_trackers(config: Config, accelerator: Accelerator, step: int) -> None:
 
 
 def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """Sections as keys, `training.steps`; lists as texts."""
+    """Nested sections as dotted keys, such as `training.steps`; lists become texts."""
     entries: dict[str, Any] = {}
     for key, value in values.items():
         name = f"{above}{key}"

@@ -78,7 +78,7 @@ def _recorded(path: Path) -> dict[str, Any]:
 
 
 def check_longer(run: Path, stored: Config, longer: Config, progress: checkpoint.Progress) -> None:
-    """Raise ConfigError unless a run that is trained on to more updates is what it would be, had it begun with them."""
+    """Raise ConfigError if the updates so far would differ had the run begun with the larger number of updates."""
     what = f"{option('resume', run)} training.steps={longer.training.steps}"
     if longer.training.steps < stored.training.steps:
         raise ConfigError(f"{what}: the run has {stored.training.steps}; give more, or none")
@@ -90,7 +90,7 @@ def check_longer(run: Path, stored: Config, longer: Config, progress: checkpoint
 
 
 def _differences(stored: Config, longer: Config, progress: checkpoint.Progress) -> Iterator[str]:
-    """What the updates and validations so far would not have been in a run of more updates."""
+    """Which updates and validations so far would differ in a run of more updates."""
     done, training, shared = progress.step, stored.training, stored.objective.updates_per_sample
     every = training.validate_every
     if done == training.steps and done % shared:
