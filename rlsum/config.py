@@ -23,7 +23,7 @@ from rlsum.sections import check_as
 from rlsum.yaml_files import read
 
 if TYPE_CHECKING:
-    from rlsum.data.corpus import Tokens
+    from rlsum.data.corpus import Tokenization
 
 # Of importance ratios of sequences from one update to the next, in the precision of weights and activations: measured
 # with bf16, .0005 to .003 (standard deviation) for BART and T5; fp16 has three digits more
@@ -265,14 +265,14 @@ class Config:
         return self.data.tokenizer or ("spacy" if unspaced and not subwords else "whitespace")
 
     @property
-    def reading(self) -> tuple[Columns, Tokens]:
+    def reading(self) -> tuple[Columns, Tokenization]:
         """How ``load_corpus`` reads any corpus."""
-        from rlsum.data.corpus import Tokens
+        from rlsum.data.corpus import Tokenization
 
         data = self.data
         names = data.id_column, data.source_column, data.reference_column
         columns = Columns(*names, further=data.columns, lists=data.reference_lists)
-        return columns, Tokens(self.tokenizer, self.language, data.lowercase, data.max_source, data.max_target)
+        return columns, Tokenization(self.tokenizer, self.language, data.lowercase, data.max_source, data.max_target)
 
     @property
     def chooses_by(self) -> RewardSpec:

@@ -311,7 +311,7 @@ def time_decoding(
         articles(comparison.test_articles, config, how, choice), config.data.max_source, config.data.max_target
     )
     model.eval()
-    task = SummaryTask(model, rows, decoding, "timed", DECODED, 1, choice)
+    task = SummaryTask(model, rows, decoding, "timed", how, choice)
     batch = model.collate(rows[: len(rows)]).to(next(model.parameters()).device)
     outputs: list[Output] = []
     decoded = _seconds_of(lambda: outputs.extend(task.decode(batch)))

@@ -66,7 +66,7 @@ class Corpus:
 
 
 @dataclass(frozen=True)
-class Tokens:
+class Tokenization:
     """How texts become tokens.
 
     tokenizer               ``whitespace`` for tokenised text, ``spacy`` for raw text (``rewards.text.chunks``)
@@ -106,7 +106,7 @@ class Tokens:
 def load_corpus(
     path: str | Path,
     columns: Columns = CNN_DAILYMAIL,
-    how: Tokens = Tokens(),
+    how: Tokenization = Tokenization(),
     *,
     split: str = "train",
     limit: int | None = None,
@@ -232,7 +232,7 @@ def without_spaces(tokenizer: Tokenizer, language: str | None) -> bool:
     return tokenizer == "spacy" and splitter_of(language) == "character"
 
 
-def _tokenise(batch: dict[str, list[Any]], how: Tokens, version: str) -> dict[str, list[Any]]:
+def _tokenise(batch: dict[str, list[Any]], how: Tokenization, version: str) -> dict[str, list[Any]]:
     # ``version`` is part of the cache key that `datasets` makes from the arguments.
     result: dict[str, list[Any]] = {name: [] for name in TOKENISED}
     join = joined if how.characters else " ".join

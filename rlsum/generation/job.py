@@ -103,7 +103,7 @@ def generate(
     model = load()
     rows = model.read(rows, config.data.max_source, config.data.max_target)
     system = how.system or Path(config.run).name
-    task = SummaryTask(model, rows, decoding, system, how.batch_size, how.seed, choice)
+    task = SummaryTask(model, rows, decoding, system, how, choice)
     done = 0
 
     def count(more: int) -> None:

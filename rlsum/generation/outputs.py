@@ -16,6 +16,7 @@ import torch
 from rlsum.data.batch import Batch
 from rlsum.errors import UserError, option
 from rlsum.generation.choosing import SampleChoice
+from rlsum.generation.options import Generating
 from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Model
 from rlsum.records import Output, to_json
@@ -33,7 +34,7 @@ CHUNK_BATCHES = 20  # articles are sorted by length and written in chunks of thi
 class SummaryTask:
     """Summaries to decode: one for each of ``rows``, which ``model`` has read, as the outputs of ``system``.
 
-    seed    of samples; those of an article depend on it, on the article and on nothing else
+    how     batch size, and the seed of samples: those of an article depend on it, on the article and on nothing else
     choice  which sample of an article is its summary; None: one is drawn
     """
 
@@ -41,8 +42,7 @@ class SummaryTask:
     rows: datasets.Dataset
     decoding: Decoding
     system: str
-    batch_size: int
-    seed: int = 1
+    how: Generating
     choice: SampleChoice | None = None
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ class SummaryTask:
 
     def rows_of(self, shard: Shard) -> range:
         """The rows of a shard, whole chunks: what an article is decoded with is the same in all."""
-        return shard.rows(len(self.rows), self.batch_size * CHUNK_BATCHES)
+        return shard.rows(len(self.rows), self.how.batch_size * CHUNK_BATCHES)
 
     def key(self) -> dict[str, Any]:
         """Everything the outputs depend on, for JSON."""
@@ -61,8 +61,8 @@ class SummaryTask:
             "rows": self.rows._fingerprint,
             "decoding": asdict(self.decoding),
             "system": self.system,
-            "batch_size": self.batch_size,
-            "seed": self.seed,
+            "batch_size": self.how.batch_size,
+            "seed": self.how.seed,
             "choice": None if self.choice is None else self.choice.key(),
         }
 
@@ -72,7 +72,7 @@ class SummaryTask:
             return list(decode(self.model, [batch], self.decoding, self.system))
         samples = 1 if self.choice is None else self.choice.samples
         sampling = self.decoding.sampling
-        noise = article_noise(batch, 0, self.seed, samples, sampling.limit)
+        noise = article_noise(batch, 0, self.how.seed, samples, sampling.limit)
         texts = self.model.to_text(batch, self.model.sample(batch, samples, sampling, noise))
         outputs = list(outputs_of(batch, texts, self.system))
         if self.choice is None:
@@ -110,7 +110,7 @@ def summarize(task: SummaryTask, device: str, processes: Processes = ONE_PROCESS
     Several processes decode every chunk together, batch by batch in turn, and each returns all outputs.
     """
     task.model.to(device).eval()
-    rows, size = task.rows, task.batch_size
+    rows, size = task.rows, task.how.batch_size
     for start in range(0, len(rows), size * CHUNK_BATCHES):
         chunk = rows.select(range(start, min(start + size * CHUNK_BATCHES, len(rows))))
         lengths = [len(tokens) for tokens in chunk["src_tokens"]]
@@ -142,7 +142,7 @@ def write_summaries(
     opened: AbstractContextManager[Journal | None] = nullcontext()
     rows = task.rows_of(shard)
     if processes.rank == 0:
-        opened = shard.journal(out, task.key(), task.batch_size * CHUNK_BATCHES, ".partial", overwrite)
+        opened = shard.journal(out, task.key(), task.how.batch_size * CHUNK_BATCHES, ".partial", overwrite)
     with lost_process_as_error("run the same command again: it continues where it stopped"), opened as journal:
         done = processes.gather_all(journal.done if journal else 0)[0]
         advance(done)

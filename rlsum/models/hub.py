@@ -22,7 +22,7 @@ from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedMode
 from transformers.utils import cached_file
 
 from rlsum.data.batch import Batch
-from rlsum.data.corpus import Tokens
+from rlsum.data.corpus import Tokenization
 from rlsum.data.vocabulary import VOCABULARY, Vocabulary
 from rlsum.models.decoding import Decoding
 from rlsum.models.pointer_generator.model import MODEL_TYPE, PointerGenerator
@@ -37,7 +37,7 @@ LOCATION = ("cache_dir", "force_download", "local_files_only", "token", "revisio
 class PointerGeneratorHubConfig(PreTrainedConfig):
     """config.json of a pointer-generator: the sizes of PointerGeneratorConfig under their own names.
 
-    ``reading``: the fields of the run's ``Tokens``. ``decoding``: its section of that name. {}: not known.
+    ``reading``: the fields of the run's ``Tokenization``. ``decoding``: its section of that name. {}: not known.
     """
 
     model_type = MODEL_TYPE
@@ -115,7 +115,7 @@ class PointerGeneratorForSummarization(PreTrainedModel):
         reading = self.config.reading
         if not reading:
             raise ValueError("config.json does not say how the run read texts; give each article as a list of words")
-        how = Tokens(**reading)
+        how = Tokenization(**reading)
         return how.kept(how.lines(text))
 
     @torch.no_grad()

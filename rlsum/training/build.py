@@ -1,4 +1,4 @@
-"""From a configuration to a trainer: the only place that turns names into objects."""
+"""From a configuration to a trainer, or back into one that was stopped."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from rlsum.training.start.origin import (
     check_files,
     check_start,
     keeps_start,
-    section_of,
+    model_section,
     start_of,
     start_scorer,
 )
@@ -51,7 +51,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     """
     run, origin = Path(config.run), Origin.of(config, init, resume)
     check_rewards(config)
-    metrics, reward, choice = rewards_of(config, section_of(config, origin))
+    metrics, reward, choice = rewards_of(config, model_section(config, origin))
     check_columns(config, metrics)
     config = _checked(config, origin)
     accelerator = launch.new_accelerator(config.training, run)
@@ -128,7 +128,7 @@ def _check_dependencies(
 
 def _with_tokenizer(config: Config, origin: Origin) -> Config:
     """The configuration with the tokenizer of its data, which may depend on the kind of the model of ``--init``."""
-    section = section_of(config, origin)
+    section = model_section(config, origin)
     return replace(config, data=replace(config.data, tokenizer=replace(config, model=section).tokenizer))
 
 

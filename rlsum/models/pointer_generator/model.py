@@ -53,7 +53,7 @@ class PointerGenerator(Network, Model):
         encoded = self.encode(batch)
         if len(target) != len(batch):  # several targets an article: rows i*k .. i*k+k-1 belong to article i
             encoded = encoded.select(repeat_rows(len(batch), len(target) // len(batch)).to(target.device))
-        embedded = self.dropout(self.embed(self._inputs(target)))
+        embedded = self.embedded(self._inputs(target))
         return self._scores(encoded, unrolling.forced(self, encoded, embedded, target), target, drawn)
 
     def _scores(self, encoded: Encoded, unrolled: Unrolled, target: Tensor, drawn: Drawn | None) -> TargetScores:

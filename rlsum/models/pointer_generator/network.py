@@ -51,11 +51,15 @@ class Network(nn.Module):
         with torch.no_grad():
             self.embed.weight[PAD].zero_()
 
+    def embedded(self, ids: Tensor) -> Tensor:
+        """The vectors of words, (..., embedding), with dropout."""
+        return self.dropout(self.embed(ids))
+
     # ---- encoding -------------------------------------------------------------------------------------------------
 
     def encode(self, batch: Batch) -> Encoded:
         """Encode the articles of a batch. An empty article is read as one PAD without attention."""
-        embedded = self.dropout(self.embed(batch.src))
+        embedded = self.embedded(batch.src)
         states, last = self.encoder(embedded, batch.src_lengths.to(embedded.device))
         states = self.dropout(states)
         initial_h, initial_c = torch.relu(self.reduce_h(last)), torch.relu(self.reduce_c(last))

@@ -21,7 +21,8 @@ from rlsum.models.pretrained import rows as plain
 from rlsum.models.pretrained.loading import CAUSAL, dropout_rates
 from rlsum.models.pretrained.model import TransformersModel
 from rlsum.models.pretrained.options import CausalConfig
-from rlsum.models.pretrained.token_rules import SelfCritical, TokenRules
+from rlsum.models.pretrained.token_choice import TokenChoice
+from rlsum.models.pretrained.token_rules import TokenRules
 from rlsum.models.sampling import NEVER
 from rlsum.readers.understood import say
 
@@ -69,7 +70,7 @@ class Causal(TransformersModel):
             stopped[row, place] = self.vocabulary.stopped(texts[row][:place])
         return self._ending(logits, stopped)
 
-    def chosen(self, batch: Batch, rows: Tensor, choose: SelfCritical, max_length: int) -> Tensor:
+    def chosen(self, batch: Batch, rows: Tensor, choose: TokenChoice, max_length: int) -> Tensor:
         """See TransformersModel.chosen."""
 
         def next_ids(ids: Tensor, logits: Tensor) -> Tensor:

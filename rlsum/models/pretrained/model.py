@@ -21,7 +21,8 @@ from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pretrained import lora
 from rlsum.models.pretrained.loading import Family
 from rlsum.models.pretrained.options import PretrainedConfig
-from rlsum.models.pretrained.token_rules import SelfCritical, TokenRules
+from rlsum.models.pretrained.token_choice import TokenChoice
+from rlsum.models.pretrained.token_rules import TokenRules
 from rlsum.models.sampling import Drawn
 from rlsum.models.summarizer import WEIGHTS, Model, Scorer, TargetScores, Tokens, own_tensors
 
@@ -69,7 +70,7 @@ class TransformersModel(Model):
         """Logits (R, T, V) of each token of the targets (R, T), given the target before it; differentiable."""
 
     @abstractmethod
-    def chosen(self, batch: Batch, rows: Tensor, choose: SelfCritical, max_length: int) -> Tensor:
+    def chosen(self, batch: Batch, rows: Tensor, choose: TokenChoice, max_length: int) -> Tensor:
         """Ids (R, L) that ``choose`` takes for the articles ``rows`` (R,)."""
 
     @abstractmethod
@@ -126,7 +127,7 @@ class TransformersModel(Model):
             return self.sample(batch, decoding.samples, decoding.sampling)
         with self.no_dropout():
             if decoding.method == "greedy":
-                choose = SelfCritical(0, decoding.limits, self.rules)
+                choose = TokenChoice(0, decoding.limits, self.rules)
                 rows = torch.arange(len(batch), device=batch.src.device)
                 texts = self.chosen(batch, rows, choose, decoding.max_length)
             else:
@@ -136,7 +137,7 @@ class TransformersModel(Model):
 
     def drawn(self, batch: Batch, rows: Tensor, cut: int, sampling: Sampling, noise: Tensor | None) -> Tokens:
         """See Model.drawn."""
-        choose = SelfCritical(cut, sampling, self.rules, noise)
+        choose = TokenChoice(cut, sampling, self.rules, noise)
         with self.no_dropout():
             chosen = self.chosen(batch, rows, choose, sampling.limit)
         ids = self.rules.ends_of(chosen, sampling.limit)

@@ -23,7 +23,8 @@ from rlsum.models.pretrained.loading import SEQ2SEQ
 from rlsum.models.pretrained.model import TransformersModel
 from rlsum.models.pretrained.options import Seq2SeqConfig
 from rlsum.models.pretrained.steps import decode
-from rlsum.models.pretrained.token_rules import SelfCritical, TokenRules
+from rlsum.models.pretrained.token_choice import TokenChoice
+from rlsum.models.pretrained.token_rules import TokenRules
 from rlsum.models.summarizer import repeat_rows
 from rlsum.readers.understood import say
 
@@ -59,7 +60,7 @@ class Seq2Seq(TransformersModel):
             logits: Tensor = self.network(**args, decoder_input_ids=self.rules.inputs(target), use_cache=False).logits
         return logits
 
-    def chosen(self, batch: Batch, rows: Tensor, choose: SelfCritical, max_length: int) -> Tensor:
+    def chosen(self, batch: Batch, rows: Tensor, choose: TokenChoice, max_length: int) -> Tensor:
         """See TransformersModel.chosen."""
         if self.steps_alone(batch):
 

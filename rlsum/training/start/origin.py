@@ -62,7 +62,7 @@ def start_of(config: Config, origin: Origin = Origin()) -> Start:
     return cast(Start, import_module(KINDS[kind_of(section)].start).START)
 
 
-def section_of(config: Config, origin: Origin) -> ModelConfig | None:
+def model_section(config: Config, origin: Origin) -> ModelConfig | None:
     """The model of a run, which may be that of ``--init``."""
     return config.model or (origin.checkpoint.config.model if origin.checkpoint else None)
 
@@ -74,7 +74,7 @@ def check_start(config: Config, origin: Origin) -> None:
             f"objective.kind={config.objective.kind} starts from a likelihood model: give {option('init', 'RUN')} (or "
             "set model: ... to start from random weights on purpose)"
         )
-    if config.objective.coverage_on_samples and not getattr(section_of(config, origin), "coverage", False):
+    if config.objective.coverage_on_samples and not getattr(model_section(config, origin), "coverage", False):
         raise ConfigError(
             "objective.coverage_on_samples=True: the model has no coverage; set model.coverage=true, or leave it out"
         )

@@ -60,7 +60,7 @@ class PointerGeneratorStart:
         section: ModelConfig | None = config.model
         if section is None and config.objective.rewarded:
             # sampling and scoring must agree: a reward trains without dropout unless the model section asks for it
-            section = replace(_sizes(origin.checkpoint.config), dropout=0.0)
+            section = _sizes(origin.checkpoint.config).continued()
         return self.load(origin.checkpoint, section)
 
     def vocabulary(self, config: Config, train: Corpus) -> Vocabulary:

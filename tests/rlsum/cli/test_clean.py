@@ -10,7 +10,7 @@ import pytest
 from rows import jsonl
 
 from rewards.text.cleaning import NAME
-from rlsum.data.corpus import Tokens, load_corpus
+from rlsum.data.corpus import Tokenization, load_corpus
 from rlsum.records import Output, read_outputs, write_outputs
 
 WORDS = [
@@ -155,7 +155,7 @@ def test_loading_a_corpus_says_what_its_references_hold(tmp_path, caplog):
     for name, form in (("plain", "{} ."), ("marked", "<t> {} . </t>")):
         rows = [{"article": each.source, "highlights": form.format(each.candidate)} for each in outputs("x", count=20)]
         jsonl(tmp_path / f"{name}.jsonl", *rows)
-        load_corpus(tmp_path / f"{name}.jsonl", how=Tokens(tokenizer="spacy"))
+        load_corpus(tmp_path / f"{name}.jsonl", how=Tokenization(tokenizer="spacy"))
     assert [record.message for record in caplog.records if "learns" in record.message] == [
         f"{tmp_path / 'marked.jsonl'} (train): references: special tokens in 20 of 20 rows "
         f"({'<t> ' + outputs('x', count=20)[0].candidate[:20]!r}); a model learns to write it: leave it out of the file"

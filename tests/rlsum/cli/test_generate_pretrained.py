@@ -183,7 +183,9 @@ def test_a_stopped_job_does_not_go_on_with_another_attention(tmp_path):
         plain.configuration(folder, Generating(global_attention=tokens))[0] for tokens in ("none", "first", "first")
     ]
     rows = tiny.rows(tiny.NEWS)
-    tasks = [generation.SummaryTask(plain.load(config), rows, config.decoding, "s", 1).key() for config in configs]
+    tasks = [
+        generation.SummaryTask(plain.load(config), rows, config.decoding, "s", Generating()).key() for config in configs
+    ]
     assert tasks[0] != tasks[1] == tasks[2]
 
 

@@ -10,7 +10,7 @@ import pytest
 from rows import table
 
 from rlsum.data.columns import Columns
-from rlsum.data.corpus import Tokens, load_corpus
+from rlsum.data.corpus import Tokenization, load_corpus
 from rlsum.errors import RecordError, UserError
 from rlsum.readers import CorpusError
 
@@ -51,7 +51,7 @@ def test_jsonl(tmp_path, name):
 
 def test_csv_field_longer_than_pythons_default_limit(tmp_path):
     path = table(tmp_path / "x.csv", {"id": "a", "article": "w " * 100_000, "highlights": "w ."})
-    assert len(load_corpus(path, how=Tokens(max_source=10**6)).rows[0]["src_tokens"]) == 100_000
+    assert len(load_corpus(path, how=Tokenization(max_source=10**6)).rows[0]["src_tokens"]) == 100_000
 
 
 def test_parquet(tmp_path):
@@ -138,7 +138,7 @@ def test_a_broken_row_costs_itself_and_is_named(tmp_path, caplog, line, reason):
     path = write(tmp_path / "x.jsonl", jsonl(STORIES[:2]) + b"\n" + line + b"\n" + jsonl(STORIES[2:]))
     with caplog.at_level(logging.WARNING):
         corpus = load_corpus(path)
-        load_corpus(path, how=Tokens(max_source=3))
+        load_corpus(path, how=Tokenization(max_source=3))
     assert corpus.rows["id"][:] == ["a", "b", "c", "d"]
     assert corpus.skipped == {reason: 1}
     assert corpus.examples == {reason: f"{path}:4"}
@@ -157,7 +157,7 @@ def test_broken_csv_rows(tmp_path):
 def test_second_load_comes_from_the_cache_with_the_same_counts(tmp_path, monkeypatch):
     path = write(tmp_path / "x.jsonl", jsonl(STORIES) + b"nonsense\n")
     first = load_corpus(path)
-    monkeypatch.setattr("rlsum.data.corpus.Tokens.lines", lambda *_: pytest.fail("tokenised again"))
+    monkeypatch.setattr("rlsum.data.corpus.Tokenization.lines", lambda *_: pytest.fail("tokenised again"))
     monkeypatch.setattr("rlsum.data.sources.clean", lambda *_: pytest.fail("read again"))
     path.chmod(0o400)
     os.utime(path, ns=(10**18, 10**18))
@@ -208,8 +208,8 @@ def test_a_changed_file_or_option_is_not_served_from_the_cache(tmp_path):
     path = write(tmp_path / "x.jsonl", jsonl(STORIES[:2]))
     before = path.stat()
     load_corpus(path)
-    assert load_corpus(path, how=Tokens(lowercase=True)).rows[0]["src_tokens"][0] == "the"
-    assert load_corpus(path, how=Tokens(max_source=1)).rows[0]["src_tokens"] == ["The"]
+    assert load_corpus(path, how=Tokenization(lowercase=True)).rows[0]["src_tokens"][0] == "the"
+    assert load_corpus(path, how=Tokenization(max_source=1)).rows[0]["src_tokens"] == ["The"]
     path.write_bytes(path.read_bytes().replace(b"cat", b"cow"))  # the same size
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
     assert load_corpus(path).rows[0]["src_tokens"][1] == "cow"
@@ -279,7 +279,7 @@ def test_pieces_of_a_large_file_are_read_apart(tmp_path, monkeypatch, piece, end
 
 
 def test_cuts_are_on_tokens_and_texts_stay_whole(tmp_path):
-    row = load_corpus(write(tmp_path / "x.jsonl", jsonl(STORIES)), how=Tokens(max_source=3, max_target=4)).rows[0]
+    row = load_corpus(write(tmp_path / "x.jsonl", jsonl(STORIES)), how=Tokenization(max_source=3, max_target=4)).rows[0]
     assert row["src_tokens"] == ["The", "cat", "sat"]
     assert row["tgt_tokens"] == ["Cat", "sat", ".", "It"]
     assert not row["tgt_whole"]
@@ -384,9 +384,8 @@ def test_parquet_without_rows(tmp_path):
 
 def test_spacy_tokens(tmp_path):
     story = {"id": "a", "article": "It didn't rain, she said.", "highlights": "No rain."}
-    row = load_corpus(write(tmp_path / "x.jsonl", jsonl([story])), how=Tokens(tokenizer="spacy", lowercase=True)).rows[
-        0
-    ]
+    how = Tokenization(tokenizer="spacy", lowercase=True)
+    row = load_corpus(write(tmp_path / "x.jsonl", jsonl([story])), how=how).rows[0]
     assert row["source"] == "it did n't rain , she said ."
     assert row["tgt_tokens"] == ["no", "rain", "."]
 
@@ -450,7 +449,7 @@ def test_a_missing_path_is_said_at_once(path):
 @pytest.mark.parametrize("name", ["tokenizer", "max_source", "max_target", "limit", "num_proc"])
 def test_options_out_of_range(tmp_path, name):
     given = {name: "bert" if name == "tokenizer" else 0}
-    options = given if name in ("limit", "num_proc") else {"how": Tokens(**given)}
+    options = given if name in ("limit", "num_proc") else {"how": Tokenization(**given)}
     with pytest.raises(CorpusError, match=name):
         load_corpus(tmp_path / "unread.jsonl", **options)
 

@@ -12,6 +12,7 @@ import rewards
 from rlsum.errors import UserError
 from rlsum.generation import outputs as generation
 from rlsum.generation.choosing import SampleChoice
+from rlsum.generation.options import Generating
 from rlsum.generation.outputs import SummaryTask, summarize, write_summaries
 from rlsum.models.decoding import Decoding
 from rlsum.models.pointer_generator.model import PointerGenerator
@@ -37,7 +38,7 @@ def small_chunks(monkeypatch):
 
 
 def outputs(batch_size, decoding=GREEDY, rows=None, choice=None):
-    task = SummaryTask(tiny.copier(), rows or corpus(), decoding, "s", batch_size, choice=choice)
+    task = SummaryTask(tiny.copier(), rows or corpus(), decoding, "s", Generating(batch_size=batch_size), choice)
     return [output for chunk in summarize(task, "cpu") for output in chunk]
 
 
@@ -80,12 +81,14 @@ def test_of_more_samples_the_first_are_the_same_and_articles_are_encoded_once(mo
 
 def test_dropout_is_off():
     model = tiny.copier(dropout=0.5).train()
-    task = SummaryTask(model, corpus(), GREEDY, "s", 4)
+    task = SummaryTask(model, corpus(), GREEDY, "s", Generating(batch_size=4))
     assert [output for chunk in summarize(task, "cpu") for output in chunk] == outputs(4)
 
 
 def write(out, model=None, rows=None, decoding=GREEDY, batch_size=3, choice=None, **options):
-    task = SummaryTask(model or tiny.copier(), rows or corpus(), decoding, "s", batch_size, choice=choice)
+    task = SummaryTask(
+        model or tiny.copier(), rows or corpus(), decoding, "s", Generating(batch_size=batch_size), choice
+    )
     return write_summaries(out, task, "cpu", **options)
 
 
@@ -133,7 +136,7 @@ def test_a_line_cut_by_a_kill_is_written_again(tmp_path):
     write_partly = whole[: whole.index("日".encode(), len(whole) // 2) + 1]  # in the middle of a character
     partial = tmp_path / "p.jsonl.partial"
     partial.write_bytes(write_partly)
-    task = SummaryTask(tiny.copier(), corpus(pairs), GREEDY, "s", 3)
+    task = SummaryTask(tiny.copier(), corpus(pairs), GREEDY, "s", Generating(batch_size=3))
     (tmp_path / "p.jsonl.partial.json").write_text(json.dumps(task.key()), encoding="utf-8")
     assert write(tmp_path / "p.jsonl", rows=corpus(pairs)) > 0
     assert (tmp_path / "p.jsonl").read_bytes() == whole
@@ -186,7 +189,7 @@ def test_records_are_json_lines_with_the_agreed_fields(tmp_path):
 
 
 def test_shards_put_together_are_the_file_of_one_job(tmp_path, monkeypatch):
-    task = SummaryTask(tiny.copier(), corpus(), SAMPLED, "s", 3)
+    task = SummaryTask(tiny.copier(), corpus(), SAMPLED, "s", Generating(batch_size=3))
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     write_summaries(whole, task, "cpu")
     for number in (2, 1, 3):

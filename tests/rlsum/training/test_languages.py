@@ -6,7 +6,7 @@ import pytest
 
 from rlsum import api
 from rlsum.config import check
-from rlsum.data.corpus import Tokens, load_corpus
+from rlsum.data.corpus import Tokenization, load_corpus
 
 ARTICLES = [
     "今日は東京で雨が降る。",
@@ -29,7 +29,7 @@ def configuration(tmp_path):
 
 
 def test_characters_are_the_tokens_of_a_language_without_spaces(configuration):
-    corpus = load_corpus(configuration["data"]["train"], how=Tokens(tokenizer="spacy", language="ja"))
+    corpus = load_corpus(configuration["data"]["train"], how=Tokenization(tokenizer="spacy", language="ja"))
     assert corpus.rows[1]["src_tokens"] == [*"明日は大阪で雪が降る。", "AI", *"が予想した。"]
     assert corpus.rows["source"][:2] == ARTICLES[:2]
     assert corpus.split(ARTICLES[1]) == corpus.rows[1]["src_tokens"]
