@@ -17,7 +17,8 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from rewards.errors import RewardError
-from rewards.models.answers import CRITERIA, Asker, AskingOptions
+from rewards.models.answers import CRITERIA, Asker
+from rewards.models.asking import AskingOptions
 from rewards.models.loading import ranges
 from rewards.models.pairs import Given, Matrix, Pair
 from rewards.models.prompts import check_prompt, prompt_hash, rendered

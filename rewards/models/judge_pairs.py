@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.errors import RewardError
-from rewards.models.answers import CRITERIA, Asker, AskingOptions
+from rewards.models.answers import CRITERIA, Asker
+from rewards.models.asking import AskingOptions
 from rewards.models.pairs import Matrix, Pair
 from rewards.models.prompts import check_prompt, prompt_hash, rendered
 from rewards.options import takes

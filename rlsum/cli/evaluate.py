@@ -35,9 +35,9 @@ def evaluate(
     """Score outputs: a table of systems by metrics, with 95% intervals.
 
     Several systems (in one file or several) are also compared with the first, or with --baseline, article by
-    article: mean difference, interval and permutation p-value. A second table shows length, repetition, novelty,
-    copying and invented names, which alone can raise a score. Signatures say what the scores depend on. The column of
-    a metric that cannot be loaded on this machine says so, and a note gives the reason.
+    article: mean difference, interval and permutation p-value. A second table shows properties, such as length and
+    copying, which alone can raise a score. Signatures say what the scores depend on. The column of a metric that cannot
+    be loaded on this machine says so, and a note gives the reason.
 
     The default metrics are what papers report: ROUGE-1, ROUGE-2 and ROUGE-Lsum of stems, one sentence a line.
 

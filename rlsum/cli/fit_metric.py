@@ -131,6 +131,7 @@ def fit_metric(
     from rlsum.metric_fitting.fitting import check_scorable, fit, scored
 
     spec = as_spec(metric)
+    options.check(of_votes=spec.name == REWARD_MODEL)
     pools = partial(sources.pools, data, layout, options.seed)
     if spec.name == REWARD_MODEL:
         _fit_votes(spec, out, options, pools)

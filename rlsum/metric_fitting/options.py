@@ -7,6 +7,8 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from rlsum.errors import UserError, option
+
 Scaling = Literal["min-max", "standard", "none"]
 Judges = Literal["votes", "equal", "random"]
 
@@ -32,3 +34,9 @@ class FitOptions:
     judges: Judges = "votes"
     """of votes on pairs: each vote counts the same, or equal: each judge; random: judges differ by chance in how well
     they tell texts apart, which is learned of each"""
+
+    def check(self, of_votes: bool) -> None:
+        """Raise UserError for an option of the other kind of learning."""
+        name, others = ("scale", "human scores") if of_votes else ("judges", "votes on pairs")
+        if (value := getattr(self, name)) != getattr(FitOptions, name):
+            raise UserError(f"{option(name, value)}: not without {others}; leave it out")

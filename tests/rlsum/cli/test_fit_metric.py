@@ -119,3 +119,14 @@ def test_scores_where_lower_is_better_are_learned_the_other_way_round(tmp_path, 
         rows, score = fit_metric.Sources(score="errors", lower_is_better=lower)._read([str(path)], Layout())
         assert [row.scores[score] for row in rows] == expected
     assert "lower_is_better='errors'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("metric", "given", "needs"),
+    [("reward-model(model=minilm)", ("--scale", "none"), "human scores"), ("twmd", ("--judges", "equal"), "votes")],
+)
+def test_an_option_of_the_other_kind_of_learning_is_refused(rlsum, data, tmp_path, metric, given, needs):
+    code, _, error = rlsum("fit-metric", data, "--metric", metric, "-o", tmp_path / "new", *given)
+    assert (code, (tmp_path / "new").exists()) == (2, False)
+    assert " ".join(given) in error
+    assert needs in error
