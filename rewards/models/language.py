@@ -77,7 +77,9 @@ def log_probs(loaded: LoadedModel, contexts: Sequence[Ids], rows: Sequence[tuple
                 # cross_entropy adds up 50,000 words less exactly: wrong in the fourth decimal
                 values = words.gather(-1, targets[..., None])[..., 0] - words.logsumexp(-1)
                 if not values.isfinite().all():
-                    raise RewardError(f"model {loaded.name}: its probabilities are not finite; its weights are damaged")
+                    raise RewardError(
+                        f"model {loaded.location!r}: its probabilities are not finite; its weights are damaged"
+                    )
                 for one, row in zip(batch, values.double().cpu().numpy(), strict=True):
                     number = owned[one][1]
                     scored[number] = row[: len(rows[number][1])]  # padding follows, so it changes nothing before it
@@ -114,7 +116,7 @@ def _after_cache(loaded: LoadedModel, contexts: Sequence[Ids]) -> Logits:
     read = loaded.model(input_ids=ids, attention_mask=mask, position_ids=places, use_cache=True, logits_to_keep=1)
     if not all(hasattr(layer, "batch_select_indices") for layer in read[name].layers):
         raise RewardError(
-            f"model {loaded.name}: its layers keep a state, not a token each; give one of attention alone"
+            f"model {loaded.location!r}: its layers keep a state, not a token each; give one of attention alone"
         )
 
     def logits(targets: Tensor, owners: Tensor) -> Tensor:

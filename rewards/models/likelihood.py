@@ -155,7 +155,7 @@ class Likelihood(ModelReward):
         if not self.options.chat:
             return ""
         template = self.model.load().tokenizer.chat_template
-        if template is None:
+        if not template:
             raise RewardError(f"likelihood: chat=true: {self.options.model!r} has no chat template; leave it out")
         return str(template)
 
@@ -164,6 +164,5 @@ class Likelihood(ModelReward):
         loaded = self.model.load()
         prompt = rendered(self._prompt(loaded), {"given": encodable(given).strip()})
         if self._chat():
-            turns = [{"role": "user", "content": prompt}]
-            prompt = loaded.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+            prompt = loaded.chat(prompt, answered=False)
         return {"input_ids": loaded.ids([prompt], special=not self.options.chat)[0]}

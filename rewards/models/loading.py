@@ -38,6 +38,11 @@ class LoadedModel:
     device: Device
 
     @property
+    def location(self) -> str:
+        """What it was loaded from, for messages."""
+        return str(self.tokenizer.name_or_path)
+
+    @property
     def is_encoder_decoder(self) -> bool:
         """Whether another network reads what is given."""
         return bool(self.model.config.is_encoder_decoder)
@@ -70,6 +75,20 @@ class LoadedModel:
         )["input_ids"]
         return rows
 
+    def chat(self, *turns: str, answered: bool) -> str:
+        """Turns of user and assistant by the chat template, ``answered`` or up to where an answer begins.
+
+        Raises RewardError for a template that is broken, or refuses them.
+        """
+        from jinja2 import TemplateError
+
+        said = [{"role": role, "content": turn} for role, turn in zip(("user", "assistant"), turns, strict=False)]
+        try:
+            text: str = self.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=not answered)
+        except TemplateError as error:
+            raise RewardError(f"model {self.location!r}: its chat template cannot be used ({error})") from error
+        return text
+
     def logits(self, encoded: Mapping[str, Sequence[Sequence[int]]]) -> NDArray[np.float32]:
         """The numbers (n, classes) of a classifier for what its tokenizer gave for n texts. Raises RewardError."""
         import torch
@@ -83,7 +102,7 @@ class LoadedModel:
                 rows[number] = row
         numbers = np.array(rows, dtype=np.float32).reshape(len(rows), self.model.config.num_labels)
         if not np.isfinite(numbers).all():
-            raise RewardError(f"model {self.name}: its numbers are not finite; its weights are damaged")
+            raise RewardError(f"model {self.location!r}: its numbers are not finite; its weights are damaged")
         return numbers
 
     def numbers(self, encoded: Mapping[str, Sequence[Sequence[int]]]) -> Tensor:
@@ -128,7 +147,8 @@ def fitted(
             return rows if windows else rows[:1]
         size -= 1 + size // 16
     raise RewardError(
-        f"{loaded.name}: the prompt alone has {alone} tokens, and the model reads {limit} of it; give a shorter prompt="
+        f"model {loaded.location!r}: the prompt alone has {alone} tokens, and the model reads {limit} of it; give a "
+        "shorter prompt="
     )
 
 
@@ -177,7 +197,7 @@ class ModelSource:
                 model, report = self._kind(config.is_encoder_decoder).from_pretrained(
                     folder, dtype=getattr(torch, self.dtype), output_loading_info=True, **more, **drawn[1]
                 )
-        except (OSError, ValueError, ImportError) as error:  # ImportError: of gguf
+        except Exception as error:  # of a damaged file any; ImportError: of gguf
             raise not_loaded(self.location, error, "model") from error
         if missing := [key for key in report["missing_keys"] if not set(key.split(".")) & {*drawn[0]}]:
             what = f"no weights for {min(missing)} and {len(missing) - 1} more"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,14 +135,14 @@ class RewardModel(ModelReward):
         if (count := loaded.model.config.num_labels) != 1:
             fix = "entailment reads classes" if count > 1 else "give a model with a scalar head"
             raise RewardError(f"reward-model: model={self.options.model!r} gives {count} numbers, not one; {fix}")
-        if self.options.form == "chat" and loaded.tokenizer.chat_template is None:
+        if self.options.form == "chat" and not loaded.tokenizer.chat_template:
             raise RewardError(f"reward-model: form=chat: {self.options.model!r} has no chat template; use form=pair")
         return loaded
 
     def _form(self, loaded: LoadedModel) -> str:
         if self.options.form != "auto":
             return self.options.form
-        return "pair" if loaded.tokenizer.chat_template is None else "chat"
+        return "chat" if loaded.tokenizer.chat_template else "pair"
 
     def _windows(self, loaded: LoadedModel, pair: Pair) -> list[Encoded]:
         """What the model reads, for each window of the text that is given."""
@@ -157,6 +157,5 @@ class RewardModel(ModelReward):
         prompt = rendered(self.options.prompt, {"given": given})
         if self._form(loaded) == "pair":
             return dict(tokenizer(prompt, candidate, verbose=False))
-        turns: list[Any] = [{"role": "user", "content": prompt}, {"role": "assistant", "content": candidate}]
-        text = tokenizer.apply_chat_template(turns, tokenize=False)
+        text = loaded.chat(prompt, candidate, answered=True)
         return dict(tokenizer(text, add_special_tokens=False, verbose=False))

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-from safetensors import SafetensorError
 from torch.nn.modules.dropout import _DropoutNd
 
+from rewards.encoding.loading import wrong_with
 from rlsum.errors import UserError
 
 if TYPE_CHECKING:
@@ -247,8 +247,8 @@ def _learnt(network: PreTrainedModel) -> dict[str, torch.Tensor]:
 def _explained(name: str) -> Iterator[None]:
     try:
         yield
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
-        reason = " ".join(str(error).split())
+    except Exception as error:  # of a damaged file, any
+        reason = wrong_with(name, error)
         sought = "" if Path(name).exists() else "no such folder, and from the hub it "
         raise PretrainedError(
             f"model.pretrained={name}: {sought}cannot be loaded ({reason}); give a folder that save_pretrained wrote, "

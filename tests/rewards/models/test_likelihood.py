@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import numpy as np
 import pretrained
 import pytest
 import torch
+from encoders import save_tiny
+from safetensors.torch import load_file
 from tokenizers.normalizers import Replace
 
 import rewards
@@ -176,6 +179,36 @@ def test_what_a_model_lacks_is_an_error(tmp_path: Path, tiny_encoder: Path) -> N
         rewards.load("likelihood", model=str(folder), prompt="{given}" + "a long story " * 90)(["a"], sources=["b"])
     with pytest.raises(rewards.RewardError, match="sources="):
         rewards.load("likelihood", model=str(folder))(["a"])
+
+
+@pytest.mark.parametrize("name", ["likelihood", "sbert"])
+def test_a_damaged_file_of_a_model_is_named(name: str, tmp_path: Path) -> None:
+    made = headed.causal(tmp_path / "a") if name == "likelihood" else save_tiny(tmp_path / "a")
+    pickled = shutil.copytree(made, tmp_path / "b")
+    torch.save(load_file(pickled / "model.safetensors"), pickled / "pytorch_model.bin")
+    (pickled / "model.safetensors").unlink()
+    option = "model" if name == "likelihood" else "encoder"
+    damaged = [made / file for file in ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")]
+    for file in (*damaged, pickled / "pytorch_model.bin"):
+        whole = file.read_bytes()
+        for cut in (0, 1, 9, len(whole) // 2, len(whole) - 2):
+            file.write_bytes(whole[:cut])
+            with pytest.raises(rewards.RewardError, match=f"{file.parent}.*{file.name}"):
+                rewards.load(name, **{option: str(file.parent)})(["a"], [["b"]], ["b"])
+        file.write_bytes(whole)
+    for folder in (made, pickled):
+        rewards.load(name, **{option: str(folder)})(["a"], [["b"]], ["b"])
+
+
+@pytest.mark.parametrize("template", ["{% for m in messages %}{{ m", "{{ raise_exception('only two turns') }}"])
+@pytest.mark.parametrize(("name", "options"), [("likelihood", {"chat": True}), ("reward-model", {})])
+def test_a_chat_template_that_is_broken_or_refuses_the_turns_is_named(
+    name: str, options: dict, template: str, tmp_path: Path
+) -> None:
+    folder = {"likelihood": headed.causal, "reward-model": headed.chat_reward_model}[name](tmp_path)
+    (folder / "chat_template.jinja").write_text(template)
+    with pytest.raises(rewards.RewardError, match=f"{folder}.*chat template cannot be used"):
+        rewards.load(name, model=str(folder), **options)(["a"], sources=["b"])
 
 
 @pytest.mark.parametrize("long_texts", ["windows", "truncate"])
