@@ -41,7 +41,7 @@ class CorpusMean:
         try:
             with np.load(path, allow_pickle=False) as saved:
                 return cls(**{field.name: saved[field.name].tolist() for field in fields(cls)})
-        except (*DAMAGED, KeyError, ValueError, TypeError, BadZipFile) as error:
+        except (*DAMAGED, KeyError, ValueError, TypeError, RuntimeError, BadZipFile) as error:
             raise RewardError(f"{path}: not a saved mean ({error}); fit and save it again") from error
 
 
