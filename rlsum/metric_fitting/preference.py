@@ -102,11 +102,12 @@ def readable(reward: RewardModel, loaded: LoadedModel, part: str, judged: Sequen
         for text in texts_of(judged)
     }
     kept = [vote for vote in judged if all(scored[vote.given, text] for text in vote.texts)]
-    left_out = f"left out {len(judged) - len(kept):,} of {len(judged):,} votes, with a text empty or too long to score"
+    left_out = f"{len(judged) - len(kept):,} of {len(judged):,} votes"
     if len(kept) < len(judged):
-        say(f"{part}: {left_out}", logging.WARNING)
+        say(f"{part}: left out {left_out}, with a text empty or too long to score", logging.WARNING)
     if not any(vote.choice for vote in kept):
-        raise UserError(f"{part}: no vote prefers a text ({left_out}); give more judgments, or another model")
+        fix = "give more judgments, shorter texts or a model that reads more"
+        raise UserError(f"{part}: no vote prefers a text ({left_out} left out, empty or too long to score); {fix}")
     return kept
 
 

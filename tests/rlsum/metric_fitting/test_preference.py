@@ -199,7 +199,7 @@ def test_what_cannot_be_learned_from_is_told_before_anything_starts(tiny_encoder
         (
             [replace(row, texts=("cat " * 30, "dog")) for row in rows],
             kept_words(2, 9),
-            "training: no vote prefers a text .left out 15 of 15 votes, with a text empty or too long to score.",
+            "training: no vote prefers a text .15 of 15 votes left out, empty or too long to score.",
         ),
     ):
         with pytest.raises((UserError, rewards.RewardError), match=message):
