@@ -52,7 +52,7 @@ from rlsum.training.validation import Choice, Validation, training_samples, vali
 declare(
     Field("gradient_norm", "norm of the gradient before clipping"),
     Field("learning_rate", "learning rate of the updates"),
-    Field("skipped_updates", "share of updates whose gradient overflowed (fp16), which are not made"),
+    Field("skipped_updates", "share of updates that are not made: their gradient overflowed (fp16)"),
 )
 
 

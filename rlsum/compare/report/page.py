@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from rewards.base import labelled
-from rlsum.compare import costs
 from rlsum.compare.cells import NONE, START, Cell, commands_of, typed
-from rlsum.compare.folder import METRICS, RESULT, Folder, read_metrics
+from rlsum.compare.costs import held
+from rlsum.compare.folder import METRICS, Folder, read_metrics
 from rlsum.compare.report import tables
 from rlsum.compare.report.chain import chain, chain_blocks
 from rlsum.compare.report.cut import cut_differences
@@ -24,6 +24,7 @@ from rlsum.compare.report.overoptimization import Path as Validations
 from rlsum.compare.report.overoptimization import frontiers, overoptimization_blocks, paths
 from rlsum.compare.report.reading import one_article, section_for_reading
 from rlsum.compare.report.side_effects import equal_length_table
+from rlsum.compare.report.spent import best_updates, spent
 from rlsum.compare.report.texts import read_texts
 from rlsum.compare.report.training_curves import draw_runs
 from rlsum.compare.results import Results, best, gather
@@ -39,7 +40,6 @@ from rlsum.pages.blocks import (
     section,
     signature_section,
 )
-from rlsum.readers import json_object
 from rlsum.training.validation import in_log
 
 ITEMS = 30  # of the study that the report begins
@@ -88,7 +88,7 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
             )
         ),
         *section("Training", *draw_runs(runs, followed(folder), START)),
-        *section("Cost", tables.costs(runs, best_updates(cells)), Bullets(costs.held(folder, cells, len(main.ids)))),
+        *section("Cost", spent(runs, best_updates(cells)), Bullets(held(folder, cells, len(main.ids)))),
         *section("Where they differ most", *section_for_reading(folder, cells, main)),
         *section("Ask people", *for_people(folder, cells, main)),
         *(section("Cells without a result", tables.failures(main)) if main.failed else []),
@@ -122,17 +122,6 @@ def trainings(cells: Sequence[Cell]) -> dict[str, list[list[dict[str, Any]]]]:
         if cell.config is not None and (Path(str(cell.model)) / METRICS).exists():
             runs.setdefault(cell.title, []).append(read_metrics(str(cell.model)))
     return runs
-
-
-def best_updates(cells: Sequence[Cell]) -> dict[str, list[int]]:
-    """Row title -> the update whose weights each finished training left: the best in validation, 0 for the start."""
-    updates: dict[str, list[int]] = {}
-    for cell in cells:
-        path = Path(str(cell.model)) / RESULT
-        if cell.config is not None and path.exists():
-            step = json_object(path, "remove it, and run the comparison again").get("best_step")
-            updates.setdefault(cell.title, []).extend([step] if isinstance(step, int) else [])
-    return updates
 
 
 def followed(folder: Folder) -> list[str]:

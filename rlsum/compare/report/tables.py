@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -164,51 +162,6 @@ def properties(results: Results) -> Table:
     rows = {system.title: property_means(system) for system in results.systems.values()}
     warning = "A longer summary can score higher by its length alone: compare the lengths, too."
     return property_table(rows, "Properties of the summaries", [warning])
-
-
-def costs(
-    runs: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]], updates: Mapping[str, Sequence[int]] | None = None
-) -> Table:
-    """What the training of each row took, from the logs of its seeds: the mean over them.
-
-    ``updates``: title -> the update whose weights each finished training left.
-    """
-    rows = []
-    for title, logs in runs.items():
-        *means, share = np.mean([_cost(log) for log in logs], axis=0)
-        numbers = (
-            UNDEFINED if math.isnan(value) else f"{value:,.{digits}f}"
-            for value, digits in zip(means, (0, 2, 1, 0), strict=True)
-        )
-        used = ", ".join(f"{step:,}" for step in (updates or {}).get(title, ())) or UNDEFINED
-        rows.append((title, used, *numbers, UNDEFINED if math.isnan(share) else f"{SCALE * share:.0f}"))
-    note = (
-        "Checkpoint: after how many updates validation was best in each seed; these weights wrote the summaries, those "
-        "of the start where it is 0. Times are without validation. Rows of equal updates differ by what their samples "
-        "and rewards cost."
-    )
-    columns = (
-        "system",
-        "checkpoint",
-        "updates",
-        "seconds an update",
-        "minutes",
-        "tokens a second",
-        "reward, % of the time",
-    )
-    return text_table("Cost", columns, rows, [note])
-
-
-def _cost(rows: Sequence[Mapping[str, Any]]) -> tuple[float, ...]:
-    """Updates, seconds an update, minutes, tokens a second, and the reward's share of the seconds of a run."""
-    lines = [row for row in rows if row.get("kind") == "train" and row.get("updates_per_second")]
-    if not lines:
-        return (0.0, math.nan, math.nan, math.nan, math.nan)
-    steps = np.diff([0, *(row["step"] for row in lines)])  # updates that a line sums up
-    seconds = float(np.sum(steps / [row["updates_per_second"] for row in lines]))
-    tokens = float(np.average([row.get("tokens_per_second") or math.nan for row in lines], weights=steps))
-    share = float(np.average([row.get("reward_share") or math.nan for row in lines], weights=steps))
-    return (float(steps.sum()), seconds / steps.sum(), seconds / 60, tokens, share)
 
 
 def failures(results: Results) -> Table:

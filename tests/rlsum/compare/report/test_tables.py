@@ -2,22 +2,8 @@
 
 import comparisons
 
-from rlsum.compare.report.tables import costs, verdict_table
+from rlsum.compare.report.tables import verdict_table
 from rlsum.compare.results import gather
-from rlsum.pages.table import UNDEFINED
-
-
-def test_costs_are_those_of_the_log_and_rows_without_rewards_have_no_share():
-    lines = [{"kind": "train", "step": step, "updates_per_second": 0.5, "tokens_per_second": 70} for step in (3, 6)]
-    rewarded = [{**line, "reward_share": 0.25} for line in lines]
-    runs = {"continued likelihood": [lines], "rouge-l": [rewarded, rewarded], "sms": [[]]}  # the last has not begun
-    table = costs(runs, {"rouge-l": [4, 0]})
-    assert table.header[-1] == "reward, % of the time"
-    assert [[cell.text for cell in row] for row in table.rows] == [
-        ["continued likelihood", UNDEFINED, "6", "2.00", "0.2", "70", UNDEFINED],
-        ["rouge-l", "4, 0", "6", "2.00", "0.2", "70", "25"],
-        ["sms", UNDEFINED, "0", *[UNDEFINED] * 4],
-    ]
 
 
 def test_in_the_table_of_verdicts_bold_is_a_verdict_and_no_gain(tmp_path):
