@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rewards.encoding.loading import shown
 from rewards.errors import RewardError
-from rewards.models.loading import Head, ModelSource
+from rewards.models.loading import Head, LoadedModel, ModelSource
 from rewards.scoring import BaseReward, Inputs, Item, references_of
 
 Given = Literal["source", "reference"]
@@ -59,6 +59,10 @@ class PairReward(BaseReward):
         """Why a pair has no score, to follow "item 3 is undefined: "; None, as here, where it has one."""
         return None
 
+    def is_empty(self, candidate: str) -> bool:
+        """Whether there is nothing to score in it."""
+        return not candidate.strip()
+
     def best(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64: the highest score of a candidate with any of its texts; the floor for an empty one."""
         if self.given == "source" and inputs.sources is None:
@@ -67,11 +71,12 @@ class PairReward(BaseReward):
         if self.given == "reference":
             references_of(self.name, inputs)
         rows = [self._pairs(inputs.item(row)) for row in range(len(inputs.candidates))]
-        distinct = list(dict.fromkeys(pair for pair in chain.from_iterable(rows) if pair.candidate.strip()))
+        empty = {text for text in set(inputs.candidates) if self.is_empty(text)}
+        distinct = list(dict.fromkeys(pair for pair in chain.from_iterable(rows) if pair.candidate not in empty))
         scored = dict(zip(distinct, self.pair_scores(distinct), strict=True)) if distinct else {}
         scores = np.full(len(rows), np.nan)
         for row, pairs in enumerate(rows):
-            if pairs and not pairs[0].candidate.strip():
+            if pairs and pairs[0].candidate in empty:
                 scores[row] = np.nan if self.floor is None else self.floor
             elif defined := [scored[pair] for pair in pairs if scored[pair] == scored[pair]]:
                 scores[row] = max(defined)
@@ -83,7 +88,7 @@ class PairReward(BaseReward):
         if not pairs:
             has = item.source is not None if self.given == "source" else bool(item.references)
             return f"its {self.given} is empty" if has else f"it has no {self.given}"
-        if not item.candidate.strip():
+        if self.is_empty(item.candidate):
             return "it is empty, and the reward has no floor; give floor=" if self.floor is None else None
         reasons = [self.pair_reason(pair) for pair in pairs]
         return None if None in reasons else reasons[0]
@@ -102,6 +107,10 @@ class ModelReward(PairReward):
     def __init__(self, options: Any) -> None:
         self.options, self.given = options, options.given
         self.model: ModelSource = options.source(self.head)
+
+    def is_empty(self, candidate: str, loaded: LoadedModel | None = None) -> bool:
+        """Whether it has no token of the model, as white space and what the tokenizer removes."""
+        return not (loaded or self.model.load()).ids([candidate.strip()], special=False)[0]
 
     @property
     def heading(self) -> str:

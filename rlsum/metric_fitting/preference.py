@@ -98,7 +98,7 @@ def readable(reward: RewardModel, loaded: LoadedModel, part: str, judged: Sequen
     Raises UserError where none of them prefers a text.
     """
     scored = {
-        text: bool(text[1].strip()) and not any(reward.too_long(loaded, pair) for pair in _read(text))
+        text: not reward.is_empty(text[1], loaded) and not any(reward.too_long(loaded, pair) for pair in _read(text))
         for text in texts_of(judged)
     }
     kept = [vote for vote in judged if all(scored[vote.given, text] for text in vote.texts)]

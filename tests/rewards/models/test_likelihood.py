@@ -211,14 +211,26 @@ def test_a_chat_template_that_is_broken_or_refuses_the_turns_is_named(
         rewards.load(name, model=str(folder), **options)(["a"], sources=["b"])
 
 
-@pytest.mark.parametrize("long_texts", ["windows", "truncate"])
-@pytest.mark.parametrize("norm", ["token", "sum"])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *(("likelihood", options) for options in ({"norm": "sum"}, {}, {"given": "candidate", "of": "reference"})),
+        ("reward-model", {}),
+        ("entailment", {"score": "difference"}),
+    ],
+)
 def test_a_text_whose_characters_the_tokenizer_removes_is_an_empty_one(
-    norm: str, long_texts: str, tmp_path: Path
+    name: str, options: dict, tmp_path: Path
 ) -> None:
-    reward = rewards.load("likelihood", model=str(headed.causal(tmp_path)), norm=norm, long_texts=long_texts)
+    made = {"likelihood": headed.causal, "reward-model": headed.chat_reward_model, "entailment": headed.classifier}
+    reward = rewards.load(name, model=str(made[name](tmp_path)), **options)
     reward.model.load().tokenizer.backend_tokenizer.normalizer = Replace("\u200b", "")
-    np.testing.assert_array_equal(reward(["\u200b"], sources=[ARTICLE]), [reward.floor])
+    for texts in (["\u200b"], ["", "\u200b\u200b"]):
+        scores = reward(texts, [[TEXTS[0]]] * len(texts), [ARTICLE] * len(texts))
+        np.testing.assert_array_equal(scores, [np.nan if reward.floor is None else reward.floor] * len(texts))
+    assert ("no floor" in (reward.undefined("\u200b", source=ARTICLE) or "")) == (name == "reward-model")
+    if options.get("of"):
+        np.testing.assert_array_equal(reward(["mill"], [["\u200b"]]), [reward.floor])
 
 
 def test_a_model_whose_layers_keep_a_state_is_refused(tmp_path: Path) -> None:
