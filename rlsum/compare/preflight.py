@@ -33,8 +33,8 @@ from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph
 from rlsum.pages.table import text_table
 from rlsum.training import build, checkpoint
 from rlsum.training.checkpoint import Checkpoint
-from rlsum.training.scorers import check_columns, check_rewards, rewards_of
 from rlsum.training.start.origin import Origin, check_start
+from rlsum.training.start.scorers import check_columns, check_rewards, rewards_of
 
 
 def check(comparison: Comparison, cells: Sequence[Cell]) -> None:

@@ -26,7 +26,6 @@ from rlsum.training import checkpoint
 from rlsum.training.log.monitor import check_logs
 from rlsum.training.parallel import launch
 from rlsum.training.parallel.processes import Processes
-from rlsum.training.scorers import check_columns, check_rewards, rewards_of
 from rlsum.training.start import environment
 from rlsum.training.start.origin import (
     Origin,
@@ -37,6 +36,7 @@ from rlsum.training.start.origin import (
     start_of,
     start_scorer,
 )
+from rlsum.training.start.scorers import check_columns, check_rewards, rewards_of
 from rlsum.training.steps import training_step
 from rlsum.training.trainer import Trainer
 

@@ -134,7 +134,7 @@ def _resumed(run: Path, config: Path | None, overrides: Sequence[str]) -> Config
     """The configuration of the run. CONFIG and overrides, if given, must agree with it, but for more updates."""
     from rlsum import config as configs
     from rlsum.training import checkpoint
-    from rlsum.training.start import environment
+    from rlsum.training.start.longer import check_longer
 
     if not (run / checkpoint.STATE).is_file():
         fix = "give the folder of a run"
@@ -151,7 +151,7 @@ def _resumed(run: Path, config: Path | None, overrides: Sequence[str]) -> Config
                 "Only training.steps may be larger"
             )
         if longer != stored:
-            environment.check_longer(run, stored, longer, checkpoint.progress_of(run))
+            check_longer(run, stored, longer, checkpoint.progress_of(run))
         stored = longer
     return stored
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from typing import Any
 import datasets
 import torch
 
-from rlsum.config import Config, ConfigError
 from rlsum.data.corpus import Corpus
 from rlsum.data.remembered import counted, remembered
 from rlsum.errors import option
@@ -75,36 +74,6 @@ def digest(rows: datasets.Dataset) -> str:
 
 def _recorded(path: Path) -> dict[str, Any]:
     return json_object(path, INCOMPLETE, checkpoint.CheckpointError)
-
-
-def check_longer(run: Path, stored: Config, longer: Config, progress: checkpoint.Progress) -> None:
-    """Raise ConfigError if the updates so far would differ had the run begun with the larger number of updates."""
-    what = f"{option('resume', run)} training.steps={longer.training.steps}"
-    if longer.training.steps < stored.training.steps:
-        raise ConfigError(f"{what}: the run has {stored.training.steps}; give more, or none")
-    if reason := next(_differences(stored, longer, progress), None):
-        raise ConfigError(
-            f"{what}: {reason}; so it would not end as a run that begins with training.steps={longer.training.steps}. "
-            f"Start a new run from its best weights: {option('init', run)} run=NEW"
-        )
-
-
-def _differences(stored: Config, longer: Config, progress: checkpoint.Progress) -> Iterator[str]:
-    """Which updates and validations so far would differ in a run of more updates."""
-    done, training, shared = progress.step, stored.training, stored.objective.updates_per_sample
-    every = training.validate_every
-    if done == training.steps and done % shared:
-        yield f"it ended after update {done}, within the objective.updates_per_sample={shared} that share their samples"
-    if done == training.steps and done % every:
-        yield f"its last validation, after update {done}, is none of those of training.validate_every={every}"
-    if progress.finished:
-        yield f"training.patience={training.patience} ended it after update {done}, as it would end a longer one"
-    for number in range(done):
-        rates = [config.training.rate_at(number) for config in (stored, longer)]
-        gammas = [config.objective.gamma_at(number, config.training.steps) for config in (stored, longer)]
-        for name, (then, now) in {"learning rate": rates, "gamma": gammas}.items():
-            if then != now:
-                yield f"its update {number + 1} had the {name} {then:.6g}, in a run of so many updates it is {now:.6g}"
 
 
 def check_unchanged(run: Path, signatures: Mapping[str, str], facts: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ import tiny
 from rewards.text.cleaning import NAME
 from rlsum.models.pretrained.options import CausalConfig
 from rlsum.records import Output
-from rlsum.training.scorers import rewards_of
+from rlsum.training.start.scorers import rewards_of
 from rlsum.training.validation import means, score
 
 
