@@ -23,7 +23,7 @@ from rewards.text.languages import language_of, splitter_of
 from rewards.text.words import joined
 from rlsum.data.columns import CNN_DAILYMAIL, RECORD_COLUMNS, Columns, Tokenizer
 from rlsum.data.counts import token_counts
-from rlsum.data.remembered import cached, counted, remembered
+from rlsum.data.remembered import cache_errors, counted, remembered
 from rlsum.data.sources import CACHE_VERSION, clean_rows
 from rlsum.readers import CorpusError, Understood
 from rlsum.readers.tables import check_complete
@@ -102,7 +102,7 @@ class Tokenization:
         return list(chain.from_iterable(lines))[: self.max_source]
 
 
-@cached()
+@cache_errors()
 def load_corpus(
     path: str | Path,
     columns: Columns = CNN_DAILYMAIL,
@@ -164,7 +164,7 @@ def raw_records(path: str | Path, split: str, columns: Columns) -> Iterator[dict
     return ({name: row[name] for name in ("id", *RECORD_COLUMNS)} for row in rows)
 
 
-@cached()
+@cache_errors()
 def _good(path: str | Path, split: str, asked: Columns, num_proc: int = 1) -> tuple[datasets.Dataset, Corpus]:
     """The rows without a problem, as they are, and the counts of a corpus; says what was understood."""
     rows, chosen = clean_rows(str(path), split, asked, num_proc)

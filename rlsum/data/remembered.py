@@ -41,7 +41,7 @@ def cache_folder() -> Path:
 
 
 @contextmanager
-def cached() -> Iterator[None]:
+def cache_errors() -> Iterator[None]:
     """Within it, a UserError names a damaged file of the cache of `datasets`, which itself gives none."""
     try:
         yield

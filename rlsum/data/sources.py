@@ -14,7 +14,7 @@ from datasets.exceptions import DatasetGenerationError, DatasetsError
 from datasets.fingerprint import Hasher
 
 from rlsum.data.columns import Columns, choose_columns, clean
-from rlsum.data.remembered import cache_folder, cached, remembered
+from rlsum.data.remembered import cache_errors, cache_folder, remembered
 from rlsum.errors import UserError
 from rlsum.readers import READERS, CorpusError, Read, file_format, is_saved, read_file
 from rlsum.readers.json_rows import has_pieces, lines_of_objects
@@ -208,7 +208,7 @@ def _from_hub(path: str, split: str) -> datasets.Dataset:
 def _load(load: Callable[..., Any], path: str, cache: str | None = None) -> Any:
     name, config, revision = _hub_name(path)
     try:
-        with cached():
+        with cache_errors():
             return load(name, config, revision=revision, cache_dir=cache)
     except DatasetGenerationError as error:
         raise CorpusError(
