@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.base import Reward
+from rewards.embedding.reward import EmbeddingReward
 from rewards.errors import RewardError
+from rewards.lexical.rouge import Rouge
 from rewards.models.pairs import Pair, PairReward
-from rewards.mover.items import Moving, named_items
+from rewards.mover.items import Mover, Moving, named_items
 
 Kind = Moving | Literal["token"]
 Form = Literal["flow", "similarity", "matches", "values"]
@@ -82,7 +84,7 @@ def explain(reward: Reward, candidate: str, reference: str, source: str | None =
 
     ``source``: the article, for a reward that reads it; None: ``reference`` is it. Raises RewardError for others.
     """
-    explained = next((made for attribute, made in EXPLAINED.items() if hasattr(reward, attribute)), None)
+    explained = next((made for kind, made in EXPLAINED.items() if isinstance(reward, kind)), None)
     if explained is None:
         shown = "ROUGE, wms, sms, s+wms, the contextual metrics and rewards that are models"
         raise RewardError(f"{reward.name} has no plan and no matrix to show; explain shows {shown}")
@@ -98,7 +100,7 @@ def explain(reward: Reward, candidate: str, reference: str, source: str | None =
     return explained(reward, candidate, compared, partial(Explanation, reward.name, reward.signature, score))
 
 
-def _flow(reward: Any, candidate: str, reference: str, made: Made) -> Explanation:
+def _flow(reward: Mover, candidate: str, reference: str, made: Made) -> Explanation:
     read = [reward.document(text) for text in (candidate, reference)]
     first, second = (reward.items_of(document.rows, document.table) for document in read)
     distances, plan = reward.moved(first, second)
@@ -109,7 +111,7 @@ def _flow(reward: Any, candidate: str, reference: str, made: Made) -> Explanatio
     return made("flow", left, right, distances, plan, note=note, caption=note[0].upper() + note[1:])
 
 
-def _similarity(reward: Any, candidate: str, reference: str, made: Made) -> Explanation:
+def _similarity(reward: EmbeddingReward, candidate: str, reference: str, made: Made) -> Explanation:
     space = reward.space.for_call([reference])
     encoded = space.encode([candidate, reference])
     first, second = space.sides([candidate], [reference], encoded)
@@ -124,7 +126,7 @@ def _similarity(reward: Any, candidate: str, reference: str, made: Made) -> Expl
     return made("similarity", left, right, cosines, note=f"cosines: {framed}", caption=caption)
 
 
-def _matches(reward: Any, candidate: str, reference: str, made: Made) -> Explanation:
+def _matches(reward: Rouge, candidate: str, reference: str, made: Made) -> Explanation:
     matches = reward.matches(candidate, reference)
     m, n, count = len(matches.candidate), len(matches.reference), len(matches.places)
     values = np.zeros((m, n))
@@ -151,10 +153,10 @@ def _tokens(labels: Sequence[str], weights: Sequence[float] | None = None) -> tu
     return tuple(ExplainedItem(label, "token", 0, place, weight) for place, (label, weight) in pairs)
 
 
-# The attribute of a reward by which it is explained -> how.
-EXPLAINED: dict[str, Callable[[Any, str, str, Made], Explanation]] = {
-    "document": _flow,
-    "space": _similarity,
-    "matches": _matches,
-    "matrix": _values,
+# How rewards of a class are explained.
+EXPLAINED: dict[type, Callable[[Any, str, str, Made], Explanation]] = {
+    Mover: _flow,
+    EmbeddingReward: _similarity,
+    Rouge: _matches,
+    PairReward: _values,
 }

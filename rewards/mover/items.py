@@ -22,14 +22,7 @@ from rewards.embedding.space import CHUNK
 from rewards.mover.distance import EUCLIDEAN, Distance, Floats
 from rewards.scoring import Inputs, ReferenceReward, library, references_of, score_items
 from rewards.text.languages import Code, Language, language_of
-from rewards.text.sentences import (
-    Sentence,
-    Split,
-    StopWords,
-    check_split,
-    check_stop_words,
-    located_words,
-)
+from rewards.text.sentences import Sentence, Split, StopWords, check_split, check_stop_words, located_words
 from rewards.transport import exact_cost, exact_plan
 
 ItemKind = Literal["words", "sentences", "both"]

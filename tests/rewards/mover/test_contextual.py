@@ -72,13 +72,8 @@ def test_a_word_is_the_mean_of_its_pieces_in_its_sentence(plain: str) -> None:
     assert score("s+wms", "cats dogs", "dogs", encoder=plain) == pytest.approx(expected)
 
 
-def test_what_is_read_at_once(plain: str) -> None:
-    # A sentence at a time dogs is (5, 2).
-    assert score("wms", "dogs\ncats", "dogs", encoder=plain) == pytest.approx(4 / 2)
-
-
 def test_each_occurrence_is_a_point(plain: str) -> None:
-    # dogs: (5, 2) alone and (5, 4) with cats (1, 4).
+    # A sentence is read at a time. dogs: (5, 2) alone and (5, 4) with cats (1, 4).
     text = "dogs\ncats dogs"
     assert score("wms", text, "dogs", encoder=plain) == pytest.approx((0 + np.hypot(4, 2) + 2) / 3)
 
