@@ -188,8 +188,9 @@ def faithfulness(options: argparse.Namespace) -> None:
     header, lines = ["metric"], {label: [Cell(label)] for label in ("texts, consistent ones", *scores)}
     for place, (name, rows) in enumerate(parts.items()):
         header += [f"{name}: accuracy"] if place == 0 else [f"{name}: balanced accuracy", "AUC"]
-        of = of_pairs if place == 0 else of_benchmark
-        for label, cells in of(rows, {label: listed[place] for label, listed in scores.items()}, options.seed).items():
+        cells_of = of_pairs if place == 0 else of_benchmark
+        columns = {label: listed[place] for label, listed in scores.items()}
+        for label, cells in cells_of(rows, columns, options.seed).items():
             lines[label] += cells
     show([Table("Faithfulness", tuple(header), tuple(map(tuple, lines.values())))], Console(width=240))
 

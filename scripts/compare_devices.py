@@ -149,10 +149,10 @@ def language_model(
             print(f"{name}: scores differ from plain rows on the CPU by {(scores.cpu() - expected).abs().max():.2g}")
     for k in samples:
         target = torch.randint(5, sizes["vocab_size"], (articles * k, lengths[1]), device=device)
-        of = torch.arange(articles, device=device).repeat_interleave(k)
+        owners = torch.arange(articles, device=device).repeat_interleave(k)
         for name, way in WAYS.items():
             learn = partial(_learn, way.logits, network, src, src_lengths, target)
-            draw = partial(way.decode, network, src, src_lengths, of, _best, lengths[1], (0,), 0)
+            draw = partial(way.decode, network, src, src_lengths, owners, _best, lengths[1], (0,), 0)
             times = f"scores and gradients {seconds(learn):.3f}, drawn {seconds(draw):.3f}, {graph_or_not(draw)}"
             print(f"{articles} x {k}, {name}, seconds: {times}{memory(learn)}", flush=True)
 

@@ -80,9 +80,9 @@ def counts(training: Training, answers: Iterable[PracticeAnswer], judges: Iterab
     for row in answers:
         by_judge.setdefault(row.judge, []).append(row)
     outcomes = {judge: status(training, rows).outcome for judge, rows in by_judge.items()}
-    of = list(outcomes.values())
+    stages = list(outcomes.values())
     untrained = tuple(judge for judge in sorted(set(judges)) if outcomes.get(judge) != "passed")
-    return TrainingCounts(len(of), of.count("passed"), of.count("failed"), untrained)
+    return TrainingCounts(len(stages), stages.count("passed"), stages.count("failed"), untrained)
 
 
 class Practice:

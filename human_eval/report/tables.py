@@ -146,7 +146,7 @@ def judges_table(analysis: Analysis) -> Table:
     rows: list[Row] = []
     for audit in analysis.judges:
         percents = (_number(100 * share, ".0f") for share in (audit.agreement, audit.left, audit.tied))
-        shares = (_amount(of[pair], points) for pair in pairs for of in (audit.own, audit.without))
+        shares = (_amount(shares_of[pair], points) for pair in pairs for shares_of in (audit.own, audit.without))
         numbers = (*percents, _number(audit.seconds, ".0f"), f"{audit.failed} of {audit.checks}", *shares)
         rows.append((Cell(audit.judge, out.get(audit.judge, "")), f"{audit.tasks:,}", *numbers))
     columns = (

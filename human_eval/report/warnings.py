@@ -202,8 +202,8 @@ def clear_effects(*effects: Mapping[str, Preference] | Mapping[str, Lead]) -> li
     """The criteria on which sides, length, and length as a predictor differ from none, after Holm's correction over
     all of these ``effects`` and criteria.
     """
-    p = iter(holm([effect.p for of in effects for effect in of.values()]))
-    return [[criterion for criterion in of if next(p) <= CLEAR] for of in effects]
+    p = iter(holm([effect.p for by_criterion in effects for effect in by_criterion.values()]))
+    return [[criterion for criterion in by_criterion if next(p) <= CLEAR] for by_criterion in effects]
 
 
 def _sides(analysis: Analysis, criterion: str, effect: Preference) -> str:

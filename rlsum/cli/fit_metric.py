@@ -174,8 +174,8 @@ def _fit_votes(spec: Spec, out: Path, options: FitOptions, pools: Pools) -> None
             if measured:
                 rows.append(_agreement_row(f"{name}: {split}", measured))
             if measured and measured.undefined:
-                of = f"{measured.undefined:,} of {measured.votes:,} votes of the {split}"
-                typer.echo(f"{folder}: left out {of}, with a text too long for the model", err=True)
+                count = f"{measured.undefined:,} of {measured.votes:,} votes of the {split}"
+                typer.echo(f"{folder}: left out {count}, with a text too long for the model", err=True)
         if not fitted.about["validation"]["log_likelihood"] > fitted.history[0].quality:
             typer.echo(f"{folder}: held-out votes are no more likely by these scores than without any", err=True)
         lines += [f"{folder}: epoch {fitted.about['epoch']}, learned(path={folder})", fresh.signature]

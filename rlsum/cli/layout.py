@@ -27,8 +27,8 @@ LowerIsBetter = Annotated[
 COLUMNS = "Columns of other layouts"
 
 
-def _column(of: str) -> Any:
-    return typer.Option(help=of, rich_help_panel=COLUMNS)
+def _column(meaning: str) -> Any:
+    return typer.Option(help=meaning, rich_help_panel=COLUMNS)
 
 
 @dataclass(frozen=True)

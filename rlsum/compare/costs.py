@@ -128,10 +128,10 @@ def timed_in(folder: Folder) -> dict[str, Timed]:
 def announced(comparison: Comparison, updates: Mapping[str, int]) -> str:
     """What is going to be timed, and what makes it less."""
     counts = ", ".join(f"{name} {count:,}" for name, count in updates.items())
-    of = "start and cell" if START in updates else "cell"
+    sections = "start and cell" if START in updates else "cell"
     return (
         f"{sum(updates.values()):,} updates in all ({counts}). A few of each kind are timed now, to say what all cost. "
-        f"Less work: training.steps, training.accumulate and data.max_source of {of}, cell.objective.samples, "
+        f"Less work: training.steps, training.accumulate and data.max_source of {sections}, cell.objective.samples, "
         f"seeds={list(comparison.seeds)[:1]}, test_limit."
     )
 

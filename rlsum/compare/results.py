@@ -275,24 +275,18 @@ def mean_of(values: Floats, span: Range = ANY) -> Interval:
 
 def _system(cells: Sequence[Cell], comparable: Mapping[str, Scores], ids: Sequence[str]) -> System | None:
     """The row of a system's cells; None where none of them is scored."""
-    files = [comparable.get(cell.name) for cell in cells]
-    known = [file for file in files if file is not None]
-    if not known:
+    files = [comparable.get(cell.name, NO_SCORES) for cell in cells]
+    if all(file is NO_SCORES for file in files):
         return None
-    order = [{name: row for row, name in enumerate(file.ids)} if file is not None else {} for file in files]
+    places = [{article: place for place, article in enumerate(file.ids)} for file in files]
 
-    def table(of: str, name: str) -> Floats:
-        rows = [
-            getattr(file, of)[name][[index[item] for item in ids]]
-            if file is not None and name in getattr(file, of)
-            else np.full(len(ids), np.nan)
-            for file, index in zip(files, order, strict=True)
-        ]
-        return np.array(rows)
+    def scores(column: Floats | None, place: Mapping[str, int]) -> Floats:
+        return np.full(len(ids), np.nan) if column is None else column[[place[article] for article in ids]]
 
-    first = cells[0]
-    columns = {
-        of: {name: table(of, name) for name in dict.fromkeys(name for file in known for name in getattr(file, of))}
-        for of in ("metrics", "properties")
-    }
-    return System(first.system, first.title, first.kind, first.reward, **columns)
+    def table(columns: Sequence[Mapping[str, Floats]]) -> dict[str, Floats]:
+        by_file = list(zip(columns, places, strict=True))
+        names = dict.fromkeys(name for column in columns for name in column)
+        return {name: np.array([scores(column.get(name), place) for column, place in by_file]) for name in names}
+
+    metrics, properties = table([file.metrics for file in files]), table([file.properties for file in files])
+    return System(cells[0].system, cells[0].title, cells[0].kind, cells[0].reward, metrics, properties)

@@ -77,7 +77,7 @@ def judge_ceiling(
     options, judgments that are not a matrix or infinite.
     """
     check_option("judges", judges, Judges)
-    if (of := named(statistic)).accuracy:
+    if (stat := named(statistic)).accuracy:
         raise ValueError(f"statistic={statistic!r} is an accuracy; use a correlation, such as spearman")
     matrix, unit, units = pairable(judgments, inputs)
     result = Agreement(np.nan, np.nan, np.nan, len(matrix), int((~np.isnan(matrix)).sum()))
@@ -89,7 +89,7 @@ def judge_ceiling(
     varied = [rows for rows in parts if len(rows) >= FEW and not (constant(rows.human) or constant(rows.metric))]
     if not varied:
         return replace(result, reason=f"no judge has {FEW} items on which their scores and the others' vary")
-    return with_interval(result, _mean([of.engine(rows, "pooled") for rows in varied]), unit, units, how)
+    return with_interval(result, _mean([stat.engine(rows, "pooled") for rows in varied]), unit, units, how)
 
 
 def pairable(judgments: ArrayLike, inputs: Ids | None) -> tuple[Floats, Ints, int]:

@@ -67,27 +67,28 @@ def correlate(
     input needs ``inputs``, level system ``systems``, random systems both. Raises ValueError for unknown options,
     missing names, vectors of unequal length, infinite scores.
     """
-    of = named(statistic)
-    of.check(level)
+    stat = named(statistic)
+    stat.check(level)
     needed(level, inputs, systems, random)
     rows = judged_rows(human, metric, inputs, systems)
-    over, left_out = _counts(rows, of, level)
+    over, left_out = _counts(rows, stat, level)
     nan = float("nan")
     result = Correlation(statistic, level, nan, nan, nan, len(rows), rows.coverage, over, left_out, random=random)
     if reason := why_undefined(rows, level, over):
         return replace(result, reason=reason)
-    value, epsilon = of.exact(rows, level) or (float(of.engine(rows, level)(np.ones((1, rows.units)))[0]), nan)
+    whole = np.ones((1, rows.units))
+    value, epsilon = stat.exact(rows, level) or (float(stat.engine(rows, level)(whole)[0]), nan)
     if np.isnan(value):
-        return replace(result, reason=_why_flat(rows, of, level))
+        return replace(result, reason=_why_flat(rows, stat, level))
     low, high, reason = nan, nan, ""
-    if of.influence and how.resamples:
+    if stat.influence and how.resamples:
         low, high, reason = population_interval(rows, statistic, level, random, how.level)
     elif random != "inputs":
         reason = f"no interval: {statistic} has none over new systems; use {option('random', 'inputs')}"
     elif how.resamples and (reason := few_inputs(len(np.unique(rows.unit)))):
         pass
     elif how.resamples:
-        low, high, reason = interval(of.engine(rows, level), rows.unit, rows.units, how)
+        low, high, reason = interval(stat.engine(rows, level), rows.unit, rows.units, how)
     return replace(result, value=value, epsilon=epsilon, low=low, high=high, reason=reason)
 
 

@@ -43,11 +43,11 @@ def swapped_differences(
     taken = np.unique(first.unit)
     if not len(taken):
         return Swapped(nan, none, 0, "no input has both metrics defined with scores that vary")
-    of = named(statistic)
-    if level == "pooled" and of.of_ranks:
-        value = of.of_ranks(_doubled(_ranked(first), _ranked(second)))
+    stat = named(statistic)
+    if level == "pooled" and stat.of_ranks:
+        value = stat.of_ranks(_doubled(_ranked(first), _ranked(second)))
     else:
-        value = of.engine(_doubled(first, second, of.scaled), level)
+        value = stat.engine(_doubled(first, second, stat.scaled), level)
     difference = float(_difference(value, np.zeros((1, first.units)))[0])
     if np.isnan(difference):
         return Swapped(nan, none, len(taken), "the scores of people or of a metric are constant at this level")
@@ -72,10 +72,10 @@ def p_values(difference: float, swaps: Floats) -> tuple[float, float]:
 
 def defined_in_both(first: Rows, second: Rows, statistic: str) -> tuple[Rows, Rows]:
     """The rows of the inputs where the statistic is defined for both metrics; all, of one over all inputs at once."""
-    of = named(statistic)
-    if "input" in of.engines:
+    stat = named(statistic)
+    if "input" in stat.engines:
         return first, second
-    kept = ~np.isnan(of.by_unit(first) + of.by_unit(second))[first.unit]
+    kept = ~np.isnan(stat.by_unit(first) + stat.by_unit(second))[first.unit]
     return first.where(kept), second.where(kept)
 
 

@@ -47,19 +47,19 @@ def why_not(statistic: str, level: Level, systems: int, inputs: int, random: Ran
     known = named(statistic)
     fewest = (known.given if random == "inputs" else known.new).get(level, Fewest())
     needed, over = (fewest.test, fewest.test_inputs) if test else (fewest.interval, fewest.inputs)
-    of_whom = "for these systems" if random == "inputs" else "over new systems"
+    whose = "for these systems" if random == "inputs" else "over new systems"
     advice = f"; use {option('random', 'inputs')}"
     if random == "inputs" or why_not(statistic, level, systems, inputs, "inputs", test):
         advice = ""
     if not needed:
-        return f"no method for {statistic} at level {level} {of_whom} is known to hold its level{advice}"
+        return f"no method for {statistic} at level {level} {whose} is known to hold its level{advice}"
     if level != "system" and random == "systems":
         return f"no method at level {level} over new systems on these inputs is known to hold its level; use both"
     if systems < needed:
-        of = " an input" if level == "input" else ""
-        return f"{counted(systems, 'system')}{of}; with fewer than {needed} no method {of_whom} holds its level{advice}"
+        per = " an input" if level == "input" else ""
+        return f"{counted(systems, 'system')}{per}; with fewer than {needed} no method {whose} holds its level{advice}"
     if inputs < over:
-        return f"{counted(inputs, 'input')}; with fewer than {over} no method {of_whom} holds its level{advice}"
+        return f"{counted(inputs, 'input')}; with fewer than {over} no method {whose} holds its level{advice}"
     return ""
 
 

@@ -130,16 +130,16 @@ def _tested(test: MetricTest, first: Rows, second: Rows, random: Random, resampl
 
 def default_test(first: Rows, second: Rows, statistic: str, level: Level, random: Random) -> tuple[Test, str]:
     """The test that suits these rows and the population, and why."""
-    of = named(statistic)
+    stat = named(statistic)
     if random != "inputs" and level == "system":
-        if of.normal:
+        if stat.normal:
             return "williams", f"systems are the independent units; for {MEANING[random]}"
         return "clustered permutation", f"whole systems are swapped; for {MEANING[random]}"
     if random != "inputs":
         return "clustered t", f"a t test clustered by systems and by inputs; for {MEANING[random]}"
-    if of.influence is None:
+    if stat.influence is None:
         return "clustered permutation", f"whole inputs are swapped; {statistic} has no t test"
-    if of.normal and level == "pooled":
+    if stat.normal and level == "pooled":
         skewed = _skewed(first, second)
         if skewed and first.repeated:
             return "clustered permutation", f"whole inputs are swapped, as a t test needs normal scores ({skewed})"
@@ -276,9 +276,9 @@ def williams_test(first: Rows, second: Rows, statistic: str) -> Williams:
 
 def correlations(first: Rows, second: Rows, statistic: str) -> tuple[float, float, float]:
     """r of people and the first metric, of people and the second, and of the two metrics."""
-    of = named(statistic).of
+    coefficient = named(statistic).of
     pairs = ((first.human, first.metric), (second.human, second.metric), (first.metric, second.metric))
-    r12, r13, r23 = (float(of(x, y)) for x, y in pairs)
+    r12, r13, r23 = (float(coefficient(x, y)) for x, y in pairs)
     return r12, r13, r23
 
 

@@ -114,8 +114,8 @@ def strengths(kind: str, votes: Floats, preferred: np.ndarray, assigned: Ints) -
         rows, better = [], []
         for place, pair in enumerate(pairs, criterion * len(pairs)):
             for item, judge in np.ndindex(assigned.shape):
-                of, who = f"{item}", f"{assigned[item, judge]}"
-                rows.append(Vote("asked", pair, of, of, who, of, votes[place, item, judge], 0))
+                name, who = f"{item}", f"{assigned[item, judge]}"
+                rows.append(Vote("asked", pair, name, name, who, name, votes[place, item, judge], 0))
             if preferred[place]:
                 better.append(pair[::-1] if votes[place].mean() > 0 else pair)
         ranking = ranked(rows, systems, points, better=better, level=1 - (1 - LEVEL) / CRITERIA)

@@ -64,7 +64,8 @@ def length(assigned: Ints, judges: int, crowd: str, _: str, generator: Generator
     votes, longer = liked(assigned, judges, crowd, generator, liking(judges, crowd))
     lefts = generator.choice((-1, 1), votes.shape)
     leads = ahead(votes, longer)
-    p = [sign_flip_p(of, FLIPS, generator) for of in (*(votes * lefts).mean(3), *(votes * longer).mean(3), *leads)]
+    effects = (*(votes * lefts).mean(3), *(votes * longer).mean(3), *leads)
+    p = [sign_flip_p(effect, FLIPS, generator) for effect in effects]
     claims = (holm(np.stack(p)) <= CLEAR)[-CRITERIA:] & (leads.mean(2) > 0)
     return np.array([claims.any(0).sum()])
 

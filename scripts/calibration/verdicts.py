@@ -84,8 +84,8 @@ def false_claims(scores: Sequence[Floats], others: Sequence[Sequence[Floats]]) -
     ]
     top = max(scores, key=np.mean)
     alone = [
-        any(test.p <= ALPHA for of in tests for test in of),
-        any(all(p_no_worse(test.components, MARGIN) <= ALPHA for test in of) for of in lost),
+        any(test.p <= ALPHA for of_system in tests for test in of_system),
+        any(all(p_no_worse(test.components, MARGIN) <= ALPHA for test in of_system) for of_system in lost),
         any(test.mean < 0 and test.p <= ALPHA for test in falls),
         any(compare_systems(top, system).p <= ALPHA for system in scores if system is not top),
     ]
@@ -93,16 +93,16 @@ def false_claims(scores: Sequence[Floats], others: Sequence[Sequence[Floats]]) -
 
 
 def simulated_power(
-    gain: float, of: Variances, seeds: int, articles: int, family: Family, draws: int, seed: int
+    gain: float, variances: Variances, seeds: int, articles: int, family: Family, draws: int, seed: int
 ) -> float:
     """The share of comparisons in which the reward that gains is called better than start and control."""
     generator = np.random.default_rng(seed)
     shown = 0
     for _ in range(draws):
         scores = [
-            generator.normal(0, np.sqrt(of.seed / 2), (seeds, 1))
-            + generator.normal(0, np.sqrt(of.article / 2), (1, articles))
-            + generator.normal(0, np.sqrt(of.residual / 2), (seeds, articles))
+            generator.normal(0, np.sqrt(variances.seed / 2), (seeds, 1))
+            + generator.normal(0, np.sqrt(variances.article / 2), (1, articles))
+            + generator.normal(0, np.sqrt(variances.residual / 2), (seeds, articles))
             for _ in range(2 + family.rewards)
         ]
         scores[-1] += gain

@@ -49,11 +49,11 @@ def votes(
     article, judge = (rng.normal(0, spread, count) for spread, count in zip(spreads, (articles, judges), strict=True))
     gaps, judged = [], []
     for pair in range(articles * pairs):
-        gap, of = rng.normal(), pair % articles
+        gap, number = rng.normal(), pair % articles
         for name in rng.choice(judges, votes_of_pair, replace=False):
-            agrees = rng.random() < expit(LOG_ODDS + article[of] + judge[name])
+            agrees = rng.random() < expit(LOG_ODDS + article[number] + judge[name])
             choice = int(np.sign(gap)) * (1 if agrees else -1)
-            judged.append(JudgedVote(str(of), ("article",), ("one", "another"), str(name), choice))
+            judged.append(JudgedVote(str(number), ("article",), ("one", "another"), str(name), choice))
             gaps.append(gap)
     return gaps, judged
 

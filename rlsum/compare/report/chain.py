@@ -111,8 +111,8 @@ def agreements_of_order(links: Sequence[Link]) -> list[str]:
             apart += all(order)
             same += all(order) and order[0] == order[1]
         if len(known) > 1:
-            of = len(known) * (len(known) - 1) // 2
-            pairs = f"the intervals tell {apart} of {of} pairs of rewards apart in both"
+            total = len(known) * (len(known) - 1) // 2
+            pairs = f"the intervals tell {apart} of {total} pairs of rewards apart in both"
             order_text = f", {same} of them in the same order" if apart else ", so the order cannot be compared"
             sentences.append(f"{names[first].capitalize()} and {names[second]}: {pairs}{order_text}.")
     return sentences
@@ -141,8 +141,8 @@ def _agreements(path: Path) -> dict[str, Estimate]:
         agreements = {}
         for label, values in result["correlations"].items():
             whole = values["average"]
-            of = f"agreement: {result['statistic']} ({result['level']}) on {data['data']}"
-            estimate = _estimate(whole["value"], whole["low"], whole["high"], of)
+            source = f"agreement: {result['statistic']} ({result['level']}) on {data['data']}"
+            estimate = _estimate(whole["value"], whole["low"], whole["high"], source)
             agreements[label] = estimate
             if signature := data["columns"][label]["signature"]:
                 agreements["|" + signature] = estimate
@@ -164,8 +164,8 @@ def _rewards(data: Any) -> list[_Trained]:
                 continue
             name, reward = row["system"], row["reward"]
             test = gains.get((name, base, reward))
-            of = f"gain: over {titles[base]}" if base is not None else ""
-            effect = _estimate(test["mean"], test["low"], test["high"], of) if test else Estimate()
+            source = f"gain: over {titles[base]}" if base is not None else ""
+            effect = _estimate(test["mean"], test["low"], test["high"], source) if test else Estimate()
             against = tuple(label for key in (NONE, START) if key in titles for label in (titles[key], key))
             signature = main["signatures"].get(reward, "")
             rows.append(_Trained(reward, (titles[name], name), signature, effect, against))
@@ -186,9 +186,9 @@ def _preferences(path: Path) -> dict[tuple[str, str], Estimate]:
                 continue
             first, second = row["pair"]
             share, low, high = (row["ties_half"][name] for name in ("share", "low", "high"))
-            of = f"preference: {criterion} in {data['title']}"
-            over = _estimate(share, low, high, f"{of}, {second} over {first}")
-            under = Estimate(1 - over.value, 1 - over.high, 1 - over.low, f"{of}, {first} over {second}")
+            source = f"preference: {criterion} in {data['title']}"
+            over = _estimate(share, low, high, f"{source}, {second} over {first}")
+            under = Estimate(1 - over.value, 1 - over.high, 1 - over.low, f"{source}, {first} over {second}")
             shares |= {(second, first): over, (first, second): under}
         return shares
     except (KeyError, IndexError, TypeError) as error:
@@ -205,9 +205,9 @@ def _preference(row: _Trained, shares: Mapping[tuple[str, str], Estimate], oppon
     return shares[met[0]] if len(met) == 1 else Estimate()
 
 
-def _estimate(value: float | None, low: float | None, high: float | None, of: str) -> Estimate:
+def _estimate(value: float | None, low: float | None, high: float | None, source: str) -> Estimate:
     value, low, high = (NAN if number is None else float(number) for number in (value, low, high))
-    return Estimate(value, low, high, of)
+    return Estimate(value, low, high, source)
 
 
 # ---- blocks ---------------------------------------------------------------------------------------------------------

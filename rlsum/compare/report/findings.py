@@ -67,8 +67,8 @@ def _together(results: Results, judged: Mapping[str, OwnReward], cut: Mapping[st
     shown = [title for title, gain in known.items() if gain.low > 0]
     sentence = f"{len(better)} of {len(judged)} rewards helped by their own measure"
     if known:
-        of = "all" if len(known) == len(judged) else joined(list(known))
-        sentence += f"; the summaries of {of} have another length, and a gain besides length is shown for "
+        titles = "all" if len(known) == len(judged) else joined(list(known))
+        sentence += f"; the summaries of {titles} have another length, and a gain besides length is shown for "
         sentence += joined(shown) or "none"
     yield f"{sentence}."
 

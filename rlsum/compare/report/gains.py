@@ -91,9 +91,9 @@ def gains_beside(results: Results, names: Sequence[str], metrics: Sequence[str])
     Raises KeyError for a name without results or gains.
     """
     start = results.systems[START]
-    of = {(test.system, test.metric): test for test in results.against[START]}
-    tests = {name: [of[name, metric] for metric in metrics] for name in names}
-    points = {key: by_seed(results.systems[key[0]], start, key[1]) for key in of if key[0] in names}
+    by_key = {(test.system, test.metric): test for test in results.against[START]}
+    tests = {name: [by_key[name, metric] for metric in metrics] for name in names}
+    points = {key: by_seed(results.systems[key[0]], start, key[1]) for key in by_key if key[0] in names}
     span = _span(_of_fractions([test for of_system in tests.values() for test in of_system], results), points)
 
     def draw(figure: Figure, _: str) -> None:

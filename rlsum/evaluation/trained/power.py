@@ -8,7 +8,7 @@ tested as `hierarchical` and `verdicts` do.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -104,7 +104,7 @@ class Draws:
         return better
 
 
-def draw(of: Variances, seeds: int, articles: int, family: Family = Family(), draws: int = DRAWS) -> Draws:
+def draw(variances: Variances, seeds: int, articles: int, family: Family = Family(), draws: int = DRAWS) -> Draws:
     """Simulated comparisons of a design. Seeded. The mean squares of many articles are taken as known.
 
     Raises ValueError for fewer than two seeds, which allow no claim about other seeds, or two articles.
@@ -113,17 +113,16 @@ def draw(of: Variances, seeds: int, articles: int, family: Family = Family(), dr
         raise ValueError(f"seeds={seeds}, articles={articles}: at least two of each are needed")
     generator = np.random.default_rng(0)
     systems = family.opponents + family.rewards
-    of_system = Variances(of.seed / 2, of.article / 2, of.residual / 2)  # of a system: a difference has two
-    mean_square = articles * of_system.seed + of_system.residual
+    mean_square = (articles * variances.seed + variances.residual) / 2  # of a system: a difference has two
     of_seeds = np.sqrt(mean_square / articles) * generator.standard_normal((draws, seeds, systems))
-    of_articles = np.sqrt(of_system.article / articles) * generator.standard_normal((draws, systems))
+    of_articles = np.sqrt(variances.article / 2 / articles) * generator.standard_normal((draws, systems))
     means = of_seeds[..., family.opponents :, None] - of_seeds[..., None, : family.opponents]
     shifts = of_articles[:, family.opponents :, None] - of_articles[:, None, : family.opponents]
     estimate = Components(
         means.mean(1) + shifts,
         by_seed=articles * means.var(1, ddof=1),
-        by_article=np.full(shifts.shape, seeds * of.article + of.residual),
-        residual=np.full(shifts.shape, of.residual),
+        by_article=np.full(shifts.shape, seeds * variances.article + variances.residual),
+        residual=np.full(shifts.shape, variances.residual),
         seeds=seeds,
         articles=articles,
     )
@@ -131,18 +130,20 @@ def draw(of: Variances, seeds: int, articles: int, family: Family = Family(), dr
 
 
 def power(
-    gain: float, of: Variances, seeds: int, articles: int, family: Family = Family(), draws: int = DRAWS
+    gain: float, variances: Variances, seeds: int, articles: int, family: Family = Family(), draws: int = DRAWS
 ) -> float:
     """The probability that one reward with a true ``gain`` (raw) over its opponents is called better than all of them.
 
     The other rewards of the family gain nothing. Raises ValueError as `draw` does.
     """
-    return draw(of, seeds, articles, family, draws).power(gain)
+    return draw(variances, seeds, articles, family, draws).power(gain)
 
 
-def detectable(of: Variances, seeds: int, articles: int, family: Family = Family(), target: float = TARGET) -> float:
+def detectable(
+    variances: Variances, seeds: int, articles: int, family: Family = Family(), target: float = TARGET
+) -> float:
     """The gain (raw, above 0) that a design shows with power ``target``."""
-    drawn = draw(of, seeds, articles, family)
+    drawn = draw(variances, seeds, articles, family)
     low, high = 0.0, 1e-6
     while drawn.power(high) < target:
         low, high = high, 2 * high
@@ -152,34 +153,28 @@ def detectable(of: Variances, seeds: int, articles: int, family: Family = Family
     return high
 
 
-def fewest_seeds(gain: float, of: Variances, articles: int, family: Family = Family()) -> Design | None:
+def fewest_seeds(gain: float, variances: Variances, articles: int, family: Family = Family()) -> Design | None:
     """The fewest seeds that show ``gain`` on ``articles`` with power ``TARGET``; None for more than ``MOST_SEEDS``."""
-    return _first(
-        [(seeds, articles) for seeds in range(2, MOST_SEEDS + 1)],
-        lambda seeds, count: power(gain, of, seeds, count, family),
-    )
+    return _first([(seeds, articles) for seeds in range(2, MOST_SEEDS + 1)], gain, variances, family)
 
 
-def smallest(gain: float, of: Variances, family: Family = Family()) -> Design | None:
+def smallest(gain: float, variances: Variances, family: Family = Family()) -> Design | None:
     """The design with power ``TARGET`` that has the fewest seeds, and of those the fewest articles of ``GRID``.
 
     A seed is a whole training, an article is only decoded. None where not even ``MOST_SEEDS`` are enough.
     """
-    most = fewest_seeds(gain, of, max(GRID), family)
+    most = fewest_seeds(gain, variances, max(GRID), family)
     if most is None:
         return None
-    return (
-        _first([(most.seeds, count) for count in GRID], lambda seeds, count: power(gain, of, seeds, count, family))
-        or most
-    )
+    return _first([(most.seeds, count) for count in GRID], gain, variances, family) or most
 
 
-def _first(designs: Sequence[tuple[int, int]], power_of: Callable[[int, int], float]) -> Design | None:
+def _first(designs: Sequence[tuple[int, int]], gain: float, variances: Variances, family: Family) -> Design | None:
     """The first of (seeds, articles), in the order of their power, that has power ``TARGET``: found by halving."""
     known: dict[int, float] = {}
 
     def enough(place: int) -> bool:
-        known[place] = power_of(*designs[place])
+        known[place] = power(gain, variances, *designs[place], family)
         return known[place] >= TARGET
 
     place = bisect_left(range(len(designs)), True, key=enough)

@@ -61,7 +61,7 @@ def studies(
     """The reproductions by name, on ``texts`` and on ``essays`` by reference."""
 
     def correlations() -> Reproduction:
-        return table2(setup, [measure(setup, of, options.seed + number) for number, of in enumerate(texts)])
+        return table2(setup, [measure(setup, texts_of, options.seed + number) for number, texts_of in enumerate(texts)])
 
     return {
         "table2": correlations,

@@ -80,5 +80,5 @@ def not_in_the_paper(rho: Correlations, where: str) -> list[Claim]:
 
 
 def _over(rho: Correlations, ones: Iterable[str], others: Iterable[str], kind: VectorKind) -> dict[str, Estimate]:
-    of = {name: rho[name if name == ROUGE_L else named(name, kind)] for name in (ROUGE_L, WMS, SMS, S_WMS)}
-    return {f"{first} over {second}": of[first] - of[second] for first in ones for second in others}
+    by_metric = {name: rho[name if name == ROUGE_L else named(name, kind)] for name in (ROUGE_L, WMS, SMS, S_WMS)}
+    return {f"{first} over {second}": by_metric[first] - by_metric[second] for first in ones for second in others}
