@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import rlsum.rewards  # first: `rewards` then means ours, whatever else is called so  # noqa: F401
+import rlsum.rewards  # first, so that `rewards` is ours even beside another package of that name  # noqa: F401
 from rewards import Description, Reward, describe
 from rewards import from_spec as load
 from rlsum.drafts.drafted import init

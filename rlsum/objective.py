@@ -18,12 +18,12 @@ Estimator = Literal[
     "self-critical", "rloo", "grpo", "dr-grpo", "reinforce++", "reinforce++-baseline", "normalize-then-sum", "gdpo"
 ]
 OF_SINGLE_SAMPLES = ("self-critical", "reinforce++")  # estimators that need no second sample of an article
-OF_COMPONENTS = ("normalize-then-sum", "gdpo")  # that read the components of a weighted reward
+OF_COMPONENTS = ("normalize-then-sum", "gdpo")  # estimators that read the components of a weighted reward
 LengthRule = Literal["sum", "mean"]
 Ratio = Literal["token", "sequence"]
 Control = Literal["shuffled", "constant"]
 KLEstimator = Literal["k1", "k2", "k3"]
-Normalisation = Literal["constant", "token", "sequence", "sum"]  # of the policy gradient: estimators.weights
+Normalisation = Literal["constant", "token", "sequence", "sum"]  # of the policy gradient: estimators.weights_of
 
 
 @dataclasses.dataclass(frozen=True)

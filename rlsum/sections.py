@@ -17,7 +17,7 @@ from rlsum.models.options import STRICT
 Schema = TypeVar("Schema")
 NAME = "NAME"  # stands for any name that a user gives, as in decoding.NAME.beam
 MOST_NAMED = 4  # places that a fault suggests
-TYPED_WRONG = 0.85  # similarity of a key to another one of its section that is meant, whatever other sections have
+TYPED_WRONG = 0.85  # a key this similar to one of its own section is a typing error, whatever other sections have
 
 
 def check_as(schema: type[Schema], values: Mapping[str, Any], origin: str, further: Sequence[str] = ()) -> Schema:

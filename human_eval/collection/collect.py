@@ -21,9 +21,9 @@ from rlsum.files import write_atomically
 FILES = ("offline", "csv")  # origins in which judges write their own names
 TWO_NAMES, NOT_HANDED_OUT = "a booklet under two names", "a booklet that nobody was given"
 NOT_IN_APP = "said to be from the app, whose database has no such answer"
-NAMED = 3  # names of a booklet that a reason tells
+NAMED = 3  # names of a booklet in a reason, at most
 FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\U0001d159"  # letters that show nothing
-SELECTORS = re.compile("[\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # of variants, which show nothing either
+SELECTORS = re.compile("[\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # of variants of a character
 CYRILLIC = "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
 GREEK = "\u03b1\u03bf\u03c1\u03bd\u03b9\u03ba"
 LOOKALIKES = str.maketrans(CYRILLIC + GREEK, "abekmhopctyxijs" + "aopvik")

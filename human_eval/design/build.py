@@ -20,8 +20,8 @@ from human_eval.study import CHECKS, Criterion, EqualTexts, Pair, Study, StudyEr
 Unit = tuple[str, tuple[str, ...]]  # the systems compared at once, two or more, on an item
 
 _LEAST = {"items": 1, "judges": 1, "booklet": 1, **{str(kind): 0 for kind in CHECKS}, "spare": 0}
-_MOST_CHECKS = 100  # of a kind in a booklet; a tenth of them finds who clicks at random
-_MOST_BOOKLETS = 10_000  # one a judge, and `serve` makes as many links
+_MOST_CHECKS = 100  # of a kind in a booklet; ten are enough to find judges who click at random
+_MOST_BOOKLETS = 10_000  # `serve` makes a link for each
 
 
 @dataclass(frozen=True)

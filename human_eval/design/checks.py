@@ -23,8 +23,8 @@ CheckKind = Literal["identical", "shuffled"]
 Scores = Mapping[str, Sequence[float]]  # criterion -> score of each summary, as they are shown
 
 CAREFUL_ERROR = 0.05  # share of checks that a careful judge fails
-CAREFUL_LOST = 0.05  # most careful judges whom the rule may exclude
-KEPT = 0.05  # most judges who click at random whom checks should let pass
+CAREFUL_LOST = 0.05  # share of careful judges whom the rule may exclude, at most
+KEPT = 0.05  # share of judges clicking at random whom checks should let pass, at most
 SHUFFLED_WORDS = 8  # fewer different words may still read well in another order
 KNOWN = 3  # pairs of neighbouring words of a readable text that its article has, and its shuffled words do not
 TRIES = 100  # orders to try

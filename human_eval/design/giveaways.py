@@ -13,8 +13,8 @@ from itertools import combinations
 from human_eval.design.outputs import AlignedOutputs
 from human_eval.marks import length
 
-# Who knows a trait that 35% of the texts of one system have and none of the other's names the systems of a pair rightly
-# in 68% of the cases.
+# If 35% of one system's texts and none of the other's have a trait, a judge who knows it tells the systems of a pair
+# apart in 68% of the cases.
 WARN_FROM = 0.35  # difference of the shares of two systems
 LONGER_FROM = 0.85  # share of articles on which one system writes more words
 

@@ -84,7 +84,7 @@ def _flipped(means: Floats, generator: Generator) -> Floats:
 def _without_each(votes: Floats, assigned: Ints) -> Floats:
     """The mean over items (comparisons, draws, people) without each judge in turn."""
     means, others = votes.mean(3, keepdims=True), votes.shape[3] - 1
-    change = (means - votes) / others if others else -votes  # of the mean of an item; alone, the item goes
+    change = (means - votes) / others if others else -votes  # of an item's mean; an item of one judge is dropped
     of_judge = assigned.reshape(-1, 1) == np.arange(assigned.max() + 1)
     items = len(assigned) - (0 if others else of_judge.sum(0))
     with np.errstate(invalid="ignore", divide="ignore"):  # one judge of all items

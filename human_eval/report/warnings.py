@@ -19,8 +19,8 @@ from human_eval.statistics.settings import THESE
 from rlsum.evaluation.statistics import holm
 from rlsum.pages.table import p_words
 
-HASTY = 5.0  # seconds in which nobody reads two summaries
-STRAIGHT = 8  # judgments from which the same answer to all is a sign of carelessness
+HASTY = 5.0  # seconds: too few to read two summaries
+STRAIGHT = 8  # the same answer to this many judgments or more is a sign of carelessness
 NO_CLAIM = "no preference is claimed, since nothing can be shown of other judges"
 EVEN = 0.005  # shift of a share by unbalanced sides that is too small to report
 

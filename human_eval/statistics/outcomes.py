@@ -16,7 +16,7 @@ from human_eval.study import Pair
 from human_eval.votes.votes import Votes, matrix
 from rlsum.evaluation.statistics import holm
 
-MOST = 2 / 3  # of a difference that remains without a judge who does not decide it
+MOST = 2 / 3  # a judge decides a difference if no larger share of it remains without the judge
 FEWER = 1_999  # sign flips without each judge in turn
 Without = dict[str, tuple["Outcome", ...]]
 

@@ -25,8 +25,8 @@ from human_eval.votes.votes import Floats
 from rlsum.evaluation.rows import Ids, Ints, numbered
 from rlsum.evaluation.statistics import LEVEL
 
-# With fewer judges too many happen to share a taste: five of two camps are of one in 6.3% of studies. With fewer items
-# the test rejects too often (docs/results/calibration.md#the-card-of-a-study).
+# Fewer judges share a taste by chance too often: where there are two camps, five judges are of the same one in 6.3% of
+# studies. With fewer items the test rejects too often (docs/results/calibration.md#the-card-of-a-study).
 FEWEST_JUDGES, FEWEST_ITEMS = 6, 20
 NEARLY = 0.6  # mean vote in [-1, 1]: four of five votes agree
 

@@ -12,7 +12,7 @@ from human_eval.collection.responses import Response
 from human_eval.formatting import counted
 from human_eval.study import Study
 
-BARRED_FOR = {  # reasons that say themselves what to do -> why
+BARRED_FOR = {  # reason that is also what to do -> why
     "screened out": "by an answer about themselves",
     "not qualified": "failed the training round",
     "withdrew": "answers deleted",

@@ -87,7 +87,7 @@ def _of_words(look: Look) -> dict[str, object]:
 
 def _of_pretrained(look: Look, start: Pretrained) -> dict[str, object]:
     """A pretrained model: its own tokens, capitals and rates."""
-    prompted = start.template is not None  # a language model, whose updates are dear
+    prompted = start.template is not None  # a language model, whose updates are slow
     fewest = 50 if prompted else 100
     steps = min(10_000, max(fewest, look.rows * 3 // 16))
     return {

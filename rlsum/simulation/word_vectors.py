@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 
 from rlsum.errors import UserError
 
-LEAST = 10  # times that a word occurs which has a vector
+LEAST = 10  # times that a word must occur to have a vector
 SMOOTHING = 0.75  # exponent of the probabilities of contexts
 RARE = ""  # all rare words, such as invented names: a context like any other, but without a vector
 

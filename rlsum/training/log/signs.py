@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from rlsum.training.checkpoint import Progress
 
-RISE = 0.01  # of its start: by less the reward has not risen
-FALL = 0.02  # of its start: by less a metric has not fallen
-LENGTHS = 0.1  # of its start: by less the length has not moved
-REPETITION = 0.01  # of all trigrams: by less repetition has not risen
+RISE = 0.01  # of the reward at the start: a smaller rise is none
+FALL = 0.02  # of a metric at the start: a smaller fall is none
+LENGTHS = 0.1  # of the length at the start: a smaller change is none
+REPETITION = 0.01  # of all trigrams: a smaller rise is none
 DIVERGED = 1e3  # nats a token: no model that is learning gives its references a probability of e^-1000 a token
-WORSE = 2.0  # a sign is said again when it is this many times as large as when it was said last
+WORSE = 2.0  # a sign is announced again when it has become this many times as large
 
 Values = Mapping[str, float | None]  # of one validation, or of one line of training, as in metrics.jsonl
 
