@@ -181,7 +181,7 @@ def locate(written: str | Path) -> Path:
     name = str(written).removesuffix(".yaml")
     if name in names():
         return folder() / f"{name}.yaml"
-    near = [known for known in names() if known.endswith(f"/{name}")]
+    near = [entry for entry in names() if entry.endswith(f"/{name}")]
     near += difflib.get_close_matches(name.removeprefix("configs/"), names(), n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
     raise ConfigError(
@@ -207,10 +207,10 @@ def _named(value: Any) -> Any:
         return fspath(value)
     spec = as_spec(value)  # raises RewardError for anything else
     try:
-        known = bool(getattr(value, "written", None)) or resolve(spec.name) is value
+        named = bool(getattr(value, "written", None)) or resolve(spec.name) is value
     except RewardError:
-        known = False
-    if known:
+        named = False
+    if named:
         return spec.plain() if spec.options else spec.name
     fix = "define it in a module, script or notebook, outside of other functions and under its own name"
     raise UserError(f"{spec.name}: a configuration cannot name this function; {fix}")

@@ -40,11 +40,11 @@ def baseline(
 
     reward = rewards.from_spec(metric)
     check_free("out", out, overwrite=True)  # it is added to; read_baselines refuses another file
-    known = read_baselines(out) if out.exists() else []
+    stored = read_baselines(out) if out.exists() else []
     if not texts.is_file():
         raise UserError(f"--texts {texts}: no such file; give a file of texts, one a line")
     key = (getattr(reward, "metric", None), language)  # measure_baseline refuses other rewards
-    if not overwrite and any((entry.metric, entry.language) == key for entry in known):
+    if not overwrite and any((entry.metric, entry.language) == key for entry in stored):
         raise UserError(f"--out {out}: already has a baseline of {key[0]} for {language}; add --overwrite")
     lines = read_texts(texts)
     if len(set(lines)) < 2:

@@ -21,12 +21,12 @@ def configs(name: Annotated[str | None, typer.Argument(help="Name of a configura
 
     rlsum configs demo/sms > mine.yaml
     """
-    known = yaml_files.names()
-    listed = [entry for entry in known if name is None or entry.startswith(f"{name}/")]
+    names = yaml_files.names()
+    listed = [entry for entry in names if name is None or entry.startswith(f"{name}/")]
     if name is not None and not listed:
         typer.echo(_printed(name), nl=False)
     for entry in listed:
-        typer.echo(f"{entry:{max(map(len, known))}}  {yaml_files.summary(entry)}")
+        typer.echo(f"{entry:{max(map(len, names))}}  {yaml_files.summary(entry)}")
 
 
 def _printed(name: str) -> str:

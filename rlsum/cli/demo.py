@@ -46,7 +46,7 @@ def demo(
     }
     overrides = [f"{key}={json.dumps(value)}" for key, value in settings.items()]
     config = Path(str(resources.files("rlsum") / "configs" / "compare" / "demo.yaml"))
-    known = configs.load(config, overrides)
-    names = chosen("--rewards", rewards, tuple(known.rewards))
-    show_compared(api.compare(configs.trained_on(known, names), jobs=jobs, timed=False))
+    comparison = configs.load(config, overrides)
+    names = chosen("--rewards", rewards, tuple(comparison.rewards))
+    show_compared(api.compare(configs.trained_on(comparison, names), jobs=jobs, timed=False))
     typer.echo(f"{(time.perf_counter() - started) / 60:.1f} minutes")

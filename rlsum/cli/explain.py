@@ -109,8 +109,8 @@ def _texts(
     matching = [output for output in outputs if output.id == identity and system in (None, output.system)]
     if len(matching) != 1:
         systems = ", ".join(output.system for output in matching)
-        known = ", ".join(dict.fromkeys(output.id for output in outputs[:FEW]))
-        fix = f"name one with --system: {systems}" if matching else f"give one of the file, such as {known}"
+        ids = ", ".join(dict.fromkeys(output.id for output in outputs[:FEW]))
+        fix = f"name one with --system: {systems}" if matching else f"give one of the file, such as {ids}"
         raise UserError(f"{candidate}: {len(matching)} outputs have the id {identity!r}; {fix}")
     if not matching[0].references:
         raise UserError(f"{candidate}: the output {identity!r} has no reference")

@@ -159,7 +159,7 @@ def _option(name: str, kind: Any, field: Any) -> Any:
     explained, end = explanations(kind).get(name), ""
     if explained is None:
         texts = map(explanations, kind.EXPLAINED_BY)
-        explained, end = next(known[name] for known in texts if name in known), kind.ELSE
+        explained, end = next(texts_of[name] for texts_of in texts if name in texts_of), kind.ELSE
     least = next((limit.ge for limit in field.metadata if hasattr(limit, "ge")), None)
     limits = bounds(field.metadata) if least is None else ""  # typer shows a least value itself
     names = "|".join(kind.__pydantic_fields__)

@@ -67,7 +67,7 @@ def _explain(section: str) -> None:
         return
     named = [name for name in reference.SECTIONS if section in ("all", name.partition(" ")[0])]
     if not named:
-        known = ["all", "log", *(name for name in reference.SECTIONS if " " not in name)]
-        raise ConfigError(f"--keys {section}: no such section{nearest(section, known)}; choose from {', '.join(known)}")
+        names = ["all", "log", *(name for name in reference.SECTIONS if " " not in name)]
+        raise ConfigError(f"--keys {section}: no such section{nearest(section, names)}; choose from {', '.join(names)}")
     for name in named:
         print_keys(name, reference.keys(name))

@@ -188,8 +188,8 @@ class Comparison:
     def specs(self) -> dict[str, RewardSpec]:
         """The test metrics by name: the rewards, then the further ones."""
         rewards = {name: trained.reward for name, trained in self.rewards.items()}
-        known = [as_spec(spec) for spec in rewards.values()]
-        further = [spec for spec in self.metrics if as_spec(spec) not in known]
+        reward_specs = [as_spec(spec) for spec in rewards.values()]
+        further = [spec for spec in self.metrics if as_spec(spec) not in reward_specs]
         names = [as_spec(spec).name for spec in further]
         taken = [*rewards, *names]
         labels = [

@@ -85,7 +85,7 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
         f"decoding.{name}": how for name, how in folder.comparison.decoding.items()
     }
     sections |= {f"choosing.{name}": how for name, how in folder.comparison.choosing.items()}
-    known = {name for timing in timed.values() for name in timing.decoding}
+    timed_ways = {name for timing in timed.values() for name in timing.decoding}
     opened = 0.0
     with workers.pool(1, threads=1) as worker:  # as cells are trained
         for cell in cells:
@@ -94,7 +94,7 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
             if not opened:
                 console.print(announced(folder.comparison, updates), style="dim", markup=False)
             start = starts[cell.after[0]] if cell.after else None
-            left = {name: how for name, how in sections.items() if name not in known}
+            left = {name: how for name, how in sections.items() if name not in timed_ways}
             warning = configs.check(dict(cell.config), cell.name).training.warning
             line = f"  {cell.title}: timed now" + (f"; {warning}" if warning else "")
             console.print(line, style="dim", markup=False)
@@ -104,7 +104,7 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
             except UserError:
                 continue
             timed[cell.system] = replace(measured, starting=opened + measured.starting)
-            known |= set(left)
+            timed_ways |= set(left)
             write_atomically(path, json.dumps({name: asdict(timing) for name, timing in timed.items()}).encode())
             slowest = max(timed.values(), key=lambda timing: timing.update)  # also of the kinds that are not yet timed
             counted = [(timed.get(name, slowest), count) for name, count in updates.items()]

@@ -81,8 +81,8 @@ class Folder:
     def outdated(self, cell: Cell, method: str) -> bool:
         """Whether a user's file of outputs was written after its scores, which are then those of other texts."""
         outputs, scores = self.outputs(cell)[method], self.scores(cell, method)
-        known = cell.kind == "outputs" and outputs.exists() and scores.exists()
-        return known and outputs.stat().st_mtime > scores.stat().st_mtime
+        both = cell.kind == "outputs" and outputs.exists() and scores.exists()
+        return both and outputs.stat().st_mtime > scores.stat().st_mtime
 
     # ---- whose folder it is --------------------------------------------------------------------------------------
 
@@ -97,18 +97,18 @@ class Folder:
             for name in ("configs", "runs", "outputs", "scores", "logs", "failed", "locks"):
                 (self.path / name).mkdir(parents=True, exist_ok=True)
             with self.lock("record", wait=True):
-                known = read(record) if record.exists() else {}
-                if broken := [key for key in marked(MAY_GROW) if not isinstance(known.get(key, {}), dict)]:
+                old = read(record) if record.exists() else {}
+                if broken := [key for key in marked(MAY_GROW) if not isinstance(old.get(key, {}), dict)]:
                     raise FolderError(f"{record}: {broken[0]} is no section; undo this change or choose another folder")
                 if not any(any((self.path / name).iterdir()) for name in ("runs", "outputs")):
-                    known = {key: known[key] for key in known if key == "simulate" and (self.path / "data").exists()}
+                    old = {key: old[key] for key in old if key == "simulate" and (self.path / "data").exists()}
                 now = configs.as_mapping(self.comparison)
-                if changed := differences(known, now):
+                if changed := differences(old, now):
                     lines = "\n".join(f"  {line}" for line in changed)
                     fix = f"choose another folder, undo these changes, or give {record} as the configuration"
                     raise FolderError(f"folder={self.path}: made by another configuration\n{lines}\n{fix}")
                 for key in marked(MAY_GROW):
-                    now[key] = known.get(key, {}) | now[key]
+                    now[key] = old.get(key, {}) | now[key]
                 write_atomically(record, yaml.safe_dump(now, sort_keys=False, allow_unicode=True).encode())
         except OSError as error:
             raise FolderError(f"folder={self.path}: cannot be written ({error.strerror}); choose another") from error
@@ -168,17 +168,17 @@ class Folder:
         return State("scoring" if busy else "waiting", busy=busy)
 
 
-def differences(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def differences(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """The keys of a comparison's record that another configuration changes, a line each; some sections may grow."""
     lines = []
     for key in now:
-        if key in marked(MAY_CHANGE) or key not in known:
+        if key in marked(MAY_CHANGE) or key not in recorded:
             continue
         if key in marked(MAY_GROW):
-            old, new = ({f"{key}.{name}": value for name, value in side[key].items()} for side in (known, now))
+            old, new = ({f"{key}.{name}": value for name, value in side[key].items()} for side in (recorded, now))
             shared = {name: (old[name], new[name]) for name in new if name in old}
         else:
-            shared = {key: (known[key], now[key])}
+            shared = {key: (recorded[key], now[key])}
         for name, (before, after) in shared.items():
             lines += _unequal(name, before, after)
     return lines

@@ -81,11 +81,11 @@ def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> di
     inputs = inputs_of(records)
     cleaned = all(as_spec(spec).name == "cleaned" for spec in specs.values())
     measured = clean_records(records) if cleaned else records
-    known = read_scores(path) if path.exists() else None
+    earlier = read_scores(path) if path.exists() else None
     metrics, signatures, missing = {}, {}, {}
     for name, spec in specs.items():
-        if known is not None and name in known.metrics and known.specs[name] == str(as_spec(spec)):
-            metrics[name], signatures[name] = known.metrics[name], known.signatures[name]
+        if earlier is not None and name in earlier.metrics and earlier.specs[name] == str(as_spec(spec)):
+            metrics[name], signatures[name] = earlier.metrics[name], earlier.signatures[name]
             continue
         try:
             metric = _metric(json.dumps(spec))

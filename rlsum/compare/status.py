@@ -58,13 +58,13 @@ def watching(
     def lines() -> None:
         for cell in cells if (now := states()) is not None else ():
             state = (now or {})[cell.name]
-            known = (state.stage, LINES * state.update // max(1, state.updates))
-            if shown.get(cell.name, ("waiting", 0)) != known:
+            reached = (state.stage, LINES * state.update // max(1, state.updates))
+            if shown.get(cell.name, ("waiting", 0)) != reached:
                 log = f"; log: {folder.log(cell)}" if shown.get(cell.name, ("waiting", 0))[0] == "waiting" else ""
                 progress = ", ".join(filter(None, details(cell, state, pace)))
                 text = f"{cell.name}: {state.stage}{f' ({progress})' if progress else ''}"
                 console.print(text + (log if state.busy else ""), highlight=False, markup=False, soft_wrap=True)
-            shown[cell.name] = known
+            shown[cell.name] = reached
 
     if not console.is_terminal:
         yield lines

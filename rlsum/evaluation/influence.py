@@ -14,9 +14,9 @@ def influence(x: Floats, y: Floats, statistic: str) -> tuple[Floats, Floats]:
 
     The influence (..., n) has mean 0. NaN where a variable is constant.
     """
-    known = named(statistic).influence
-    assert known is not None, f"{statistic} has no influence"
-    shares, order = known
+    function = named(statistic).influence
+    assert function is not None, f"{statistic} has no influence"
+    shares, order = function
     both, across, down = shares(x, y)
     x_mean, y_mean = across.mean(-1, keepdims=True), down.mean(-1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):

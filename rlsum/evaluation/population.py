@@ -44,8 +44,8 @@ def sizes(inputs: Ids, systems: Ids, level: Level) -> tuple[int, int]:
 
 def why_not(statistic: str, level: Level, systems: int, inputs: int, random: Random, test: bool = False) -> str:
     """Why no interval or test is given of so many systems and inputs; "" if one is."""
-    known = named(statistic)
-    fewest = (known.given if random == "inputs" else known.new).get(level, Fewest())
+    stat = named(statistic)
+    fewest = (stat.given if random == "inputs" else stat.new).get(level, Fewest())
     needed, over = (fewest.test, fewest.test_inputs) if test else (fewest.interval, fewest.inputs)
     whose = "for these systems" if random == "inputs" else "over new systems"
     advice = f"; use {option('random', 'inputs')}"

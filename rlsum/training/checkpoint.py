@@ -139,8 +139,8 @@ def find_or_none(path: str | Path) -> Checkpoint | None:
 
 def described(path: str | Path) -> Checkpoint | None:
     """Like ``find_or_none``, but the weights may be gone, as to free the disk."""
-    known = (folder for folder in (Path(path), Path(path) / "best") if (folder / REWARDS).is_file())
-    return next((Checkpoint(folder, read_config(folder)) for folder in known), None)
+    folders = (folder for folder in (Path(path), Path(path) / "best") if (folder / REWARDS).is_file())
+    return next((Checkpoint(folder, read_config(folder)) for folder in folders), None)
 
 
 def read_config(folder: Path) -> Config:

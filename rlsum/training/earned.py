@@ -83,8 +83,8 @@ CONTROLS: dict[str, Callable[[Earned, np.random.Generator], Earned]] = {"shuffle
 
 
 def _joined(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    known = [array for array in arrays if array is not None]
-    return np.concatenate(known) if known else None
+    defined = [array for array in arrays if array is not None]
+    return np.concatenate(defined) if defined else None
 
 
 def exchanged(values: np.ndarray, order: np.ndarray) -> np.ndarray:

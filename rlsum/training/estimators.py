@@ -81,14 +81,14 @@ def advantages_of(
 
 def tied(rewards: np.ndarray) -> np.ndarray:
     """(..., k) rewards that are compared -> the same: equal where they differ by rounding, NaN where infinite."""
-    known = np.where(np.isfinite(rewards), rewards, np.nan)
-    order = known.argsort(-1)  # NaN last
-    ascending = np.take_along_axis(known, order, -1)
-    higher = np.diff(ascending, prepend=ascending[..., :1]) > _rounding(known)
+    finite = np.where(np.isfinite(rewards), rewards, np.nan)
+    order = finite.argsort(-1)  # NaN last
+    ascending = np.take_along_axis(finite, order, -1)
+    higher = np.diff(ascending, prepend=ascending[..., :1]) > _rounding(finite)
     level = np.maximum.accumulate(np.where(higher, np.arange(rewards.shape[-1]), 0), -1)
-    equal = np.empty_like(known)
+    equal = np.empty_like(finite)
     np.put_along_axis(equal, order, np.take_along_axis(ascending, level, -1), -1)
-    return np.where(np.isnan(known), np.nan, equal)
+    return np.where(np.isnan(finite), np.nan, equal)
 
 
 def _rounding(rewards: np.ndarray) -> np.ndarray:
@@ -116,13 +116,13 @@ def group_centred(rewards: np.ndarray) -> np.ndarray:
 
     Exactly 0 where all rewards of a group are equal, and where a reward is the mean.
     """
-    known = tied(rewards)
-    defined = ~np.isnan(known)
+    rounded = tied(rewards)
+    defined = ~np.isnan(rounded)
     count = defined.sum(-1, keepdims=True)
-    lowest = np.where(defined, known, np.inf).min(-1, keepdims=True)
-    above = np.where(defined, known - np.where(count > 0, lowest, 0.0), 0.0)
+    lowest = np.where(defined, rounded, np.inf).min(-1, keepdims=True)
+    above = np.where(defined, rounded - np.where(count > 0, lowest, 0.0), 0.0)
     centred = above - above.sum(-1, keepdims=True) / np.maximum(count, 1)
-    centred = np.where(np.abs(centred) > _rounding(known), centred, 0.0)
+    centred = np.where(np.abs(centred) > _rounding(rounded), centred, 0.0)
     return np.where(defined & (count > 1), centred, np.nan)
 
 
@@ -160,8 +160,8 @@ def components_normalised(components: Sequence[Component]) -> np.ndarray:
     such a sample enters no mean of its group, of no component.
     """
     defined = np.isfinite([scores for _, _, scores in components]).all(0)
-    known = ((weight, np.where(defined, scores, np.nan)) for _, weight, scores in components)
-    return np.sum([weight * group_normalised(scores) for weight, scores in known], axis=0)
+    terms = ((weight, np.where(defined, scores, np.nan)) for _, weight, scores in components)
+    return np.sum([weight * group_normalised(scores) for weight, scores in terms], axis=0)
 
 
 def components_update_normalised(components: Sequence[Component]) -> np.ndarray:

@@ -165,8 +165,8 @@ def divided(rollouts: Sequence[Rollout], sizes: Sequence[int], pad: int) -> list
     rows = [size * earned.rewards.shape[1] for size in sizes]
 
     def rows_of(values: Sequence[Tensor | None], padding: float) -> Sequence[Tensor | None]:
-        known = [value for value in values if value is not None]
-        return _stacked(known, padding).split(rows) if known else [None] * len(sizes)
+        tensors = [value for value in values if value is not None]
+        return _stacked(tensors, padding).split(rows) if tensors else [None] * len(sizes)
 
     batches = zip(
         earned.split(sizes),

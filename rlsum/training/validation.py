@@ -163,7 +163,7 @@ def training_samples(model: Model, batch: Batch, rollout: Rollout, articles: int
         if rollout.advantages is not None:
             numbers["advantage"] = rollout.advantages
         numbers |= {"sample_length": earned.lengths, "sample_cut_off": np.asarray(earned.cut_off)}
-        known = defined({name: values[article, sample].item() for name, values in numbers.items()})
+        row_numbers = defined({name: values[article, sample].item() for name, values in numbers.items()})
         texts = {"source": batch.sources[article], "references": list(batch.references[article])}
-        rows.append({"id": batch.ids[article], **texts, "text": text, **known})
+        rows.append({"id": batch.ids[article], **texts, "text": text, **row_numbers})
     return rows

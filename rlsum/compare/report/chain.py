@@ -105,13 +105,13 @@ def agreements_of_order(links: Sequence[Link]) -> list[str]:
     sentences = []
     for first, second in combinations(range(3), 2):
         apart, same = 0, 0
-        known = [_parts(link) for link in links if _parts(link)[first].known and _parts(link)[second].known]
-        for left, right in combinations(known, 2):
+        estimates = [_parts(link) for link in links if _parts(link)[first].known and _parts(link)[second].known]
+        for left, right in combinations(estimates, 2):
             order = [_order(left[at], right[at]) for at in (first, second)]
             apart += all(order)
             same += all(order) and order[0] == order[1]
-        if len(known) > 1:
-            total = len(known) * (len(known) - 1) // 2
+        if len(estimates) > 1:
+            total = len(estimates) * (len(estimates) - 1) // 2
             pairs = f"the intervals tell {apart} of {total} pairs of rewards apart in both"
             order_text = f", {same} of them in the same order" if apart else ", so the order cannot be compared"
             sentences.append(f"{names[first].capitalize()} and {names[second]}: {pairs}{order_text}.")

@@ -72,8 +72,8 @@ def _difference(
             )
         if not up_to_date(scores, specs):
             score_file(texts, scores, specs)
-        known = read_scores(scores)
-        of_article = dict(zip(known.ids, known.metrics.get(reward, ()), strict=False))
+        scored = read_scores(scores)
+        of_article = dict(zip(scored.ids, scored.metrics.get(reward, ()), strict=False))
         rows.append(np.array([of_article.get(article, np.nan) for article in results.ids]))
     table = np.array(rows)
     return None if np.isnan(table).all() else compare_systems(table, base.metrics[reward])

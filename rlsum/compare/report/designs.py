@@ -75,21 +75,21 @@ def family_of(results: Results) -> Family:
 
 def power_blocks(results: Results) -> list[Block]:
     """What this comparison could show by each metric, and the smallest design that shows ``GAIN`` (raw)."""
-    known = {name: variances for name in results.metrics if (variances := pooled(results, name)) is not None}
-    if not known:
+    by_metric = {name: variances for name in results.metrics if (variances := pooled(results, name)) is not None}
+    if not by_metric:
         text = "Nothing is known about the variance between seeds: that needs two seeds of a trained system at least."
         return [Paragraph(text)]
     seeds, articles, family = len(results.seeds), len(results.ids), family_of(results)
     points = _points(GAIN)
     rows = []
-    for name, variances in known.items():
+    for name, variances in by_metric.items():
         needed = _smallest(GAIN, variances, family)
         sds = (f"{SCALE * np.sqrt(value):.2f}" for value in (variances.seed, variances.article, variances.residual))
         reached = power(GAIN, variances, seeds, articles, family)
         shown = (f"{reached:.0%}", f"{SCALE * detectable(variances, seeds, articles, family):.2f}", needed)
         rows.append(tuple(map(Cell, (name, *sds, *shown))))
     header = ("metric", "SD of seeds", "of articles", "of the rest", f"power for {points}", f"shown with {TARGET:.0%}")
-    note = f"Power of the verdict, {_verdict_of(family)}. SDs: {next(iter(known.values())).source}, in points."
+    note = f"Power of the verdict, {_verdict_of(family)}. SDs: {next(iter(by_metric.values())).source}, in points."
     caption = f"What {seeds} seeds and {articles:,} articles can show"
     return [Table(caption, (*header, f"enough for {points}"), tuple(rows), (note,))]
 

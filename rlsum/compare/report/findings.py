@@ -63,11 +63,11 @@ def _together(results: Results, judged: Mapping[str, OwnReward], cut: Mapping[st
     if len(judged) < 2 or not better:
         return
     left = {system.title: left_besides_length(results, system, cut) for system in better}
-    known = {title: gain for title, gain in left.items() if gain is not None}
-    shown = [title for title, gain in known.items() if gain.low > 0]
+    gains = {title: gain for title, gain in left.items() if gain is not None}
+    shown = [title for title, gain in gains.items() if gain.low > 0]
     sentence = f"{len(better)} of {len(judged)} rewards helped by their own measure"
-    if known:
-        titles = "all" if len(known) == len(judged) else joined(list(known))
+    if gains:
+        titles = "all" if len(gains) == len(judged) else joined(list(gains))
         sentence += f"; the summaries of {titles} have another length, and a gain besides length is shown for "
         sentence += joined(shown) or "none"
     yield f"{sentence}."

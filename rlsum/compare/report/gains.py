@@ -29,11 +29,11 @@ def gain_pictures(results: Results) -> list[Block]:
     """A picture of each trained system, all on one scale; [] without a start that was scored."""
     start, tests = results.systems.get(START), results.against.get(START, ())
     by_system = {system.name: _own_first(system, tests) for system in results.trained}
-    known = [test for of_system in by_system.values() for test in of_system]
-    if start is None or not known:
+    defined = [test for of_system in by_system.values() for test in of_system]
+    if start is None or not defined:
         return []
-    points = {(test.system, test.metric): by_seed(results.systems[test.system], start, test.metric) for test in known}
-    span = _span(_of_fractions(known, results), points)
+    points = {(test.system, test.metric): by_seed(results.systems[test.system], start, test.metric) for test in defined}
+    span = _span(_of_fractions(defined, results), points)
     pictures = tuple(
         _picture(f"gains-{number}", results.systems[name], start, of_system, points, span)
         for number, (name, of_system) in enumerate(by_system.items(), 1)
@@ -51,9 +51,9 @@ def gain_pictures(results: Results) -> list[Block]:
 def by_seed(system: System, other: System, metric: str) -> Floats:
     """The mean difference of two rows on a metric in every seed (seeds,), over articles of both; NaN for none."""
     pairs = system.metrics[metric] - other.metrics[metric]
-    known = ~np.isnan(pairs)
-    sums = np.where(known, pairs, 0.0).sum(axis=1)
-    return np.where(known.any(axis=1), sums / np.maximum(known.sum(axis=1), 1), np.nan)
+    defined = ~np.isnan(pairs)
+    sums = np.where(defined, pairs, 0.0).sum(axis=1)
+    return np.where(defined.any(axis=1), sums / np.maximum(defined.sum(axis=1), 1), np.nan)
 
 
 def _own_first(system: System, tests: Sequence[Contrast]) -> list[Contrast]:
@@ -67,7 +67,7 @@ def _of_fractions(tests: Sequence[Contrast], results: Results) -> Sequence[Contr
     usual = {
         metric
         for metric, values in columns.items()
-        if all(np.nanmax(np.abs(known), initial=0.0) <= FRACTIONS for known in values if known is not None)
+        if all(np.nanmax(np.abs(scores), initial=0.0) <= FRACTIONS for scores in values if scores is not None)
     }
     return [test for test in tests if test.metric in usual] or tests
 

@@ -25,9 +25,9 @@ def to_csv(results: Sequence[Results]) -> str:
             for name, values in {**system.metrics, **system.properties}.items():
                 seeds = decoded.seeds if len(values) == len(decoded.seeds) else ("",)
                 for seed, column in zip(seeds, values, strict=True):
-                    known = column[~np.isnan(column)]
-                    mean = f"{known.mean():.6f}" if len(known) else ""
-                    rows.writerow((decoded.method, system.name, system.kind, seed, name, mean, len(known)))
+                    defined = column[~np.isnan(column)]
+                    mean = f"{defined.mean():.6f}" if len(defined) else ""
+                    rows.writerow((decoded.method, system.name, system.kind, seed, name, mean, len(defined)))
     return text.getvalue()
 
 

@@ -47,17 +47,17 @@ def cross_table(results: Results) -> Table:
 
 def lacks_seeds(results: Results, system: System) -> str:
     """Which seeds a row has where it has not all of them; else ""."""
-    known = [[not np.isnan(of_seed).all() for of_seed in values] for values in system.metrics.values()]
-    if not known or len(known[0]) < len(results.seeds):
+    has_scores = [[not np.isnan(of_seed).all() for of_seed in values] for values in system.metrics.values()]
+    if not has_scores or len(has_scores[0]) < len(results.seeds):
         return ""
-    has = [f"{seed}" for seed, *of_metrics in zip(results.seeds, *known, strict=True) if any(of_metrics)]
+    has = [f"{seed}" for seed, *of_metrics in zip(results.seeds, *has_scores, strict=True) if any(of_metrics)]
     return "" if len(has) == len(results.seeds) else f"{len(has)} of {len(results.seeds)} seeds: {joined(has)}"
 
 
 def counted(values: Floats) -> str:
     """On how many of the articles scores (seeds, articles) are defined, where not on all; else ""."""
-    known = values[~np.isnan(values).all(axis=1)]
-    defined = int((~np.isnan(known).any(axis=0)).sum()) if len(known) else 0
+    of_seeds = values[~np.isnan(values).all(axis=1)]
+    defined = int((~np.isnan(of_seeds).any(axis=0)).sum()) if len(of_seeds) else 0
     return "" if defined == values.shape[1] else f"{defined:,} of {values.shape[1]:,} articles"
 
 

@@ -103,8 +103,8 @@ def read_texts(folder: Folder, cells: Sequence[Cell], results: Results) -> Read:
             _add_references(read, outputs, language)
         read.spelling.setdefault(cell.system, Spelling.of([output.candidate for output in outputs]))
         limits = limits_of(folder, cell, results.method)
-        known = read.systems.setdefault(cell.system, Signs(results.systems[cell.system].title, {}, limits.longest))
-        known.shares[cell.seed] = degeneration(outputs, limits, language)
+        signs = read.systems.setdefault(cell.system, Signs(results.systems[cell.system].title, {}, limits.longest))
+        signs.shares[cell.seed] = degeneration(outputs, limits, language)
     return read
 
 
@@ -130,10 +130,10 @@ def limits_of(folder: Folder, cell: Cell, method: str) -> Limits:
     comparison = folder.comparison
     section = comparison.choosing[cell.system] if cell.kind == "choosing" else comparison.decoding[method]
     decoding = decoding_of(config.decoding, Generating(**asdict(section)), sampled=cell.kind == "choosing")
-    known = Limits(decoding.min_length, decoding.max_length)
+    limits = Limits(decoding.min_length, decoding.max_length)
     if config.model is not None and config.model.own_tokenizer:
-        return known if stored is None else replace(known, count=_subwords(str(stored.folder)))
-    return replace(known, count=_characters) if _reads_characters(config) else known
+        return limits if stored is None else replace(limits, count=_subwords(str(stored.folder)))
+    return replace(limits, count=_characters) if _reads_characters(config) else limits
 
 
 def _reads_characters(config: Config) -> bool:

@@ -82,8 +82,8 @@ class Statistic:
         """Raise ValueError for an unknown level, or one at which it is not defined."""
         check_option("level", level, Level)
         if level not in self.levels:
-            known = " or ".join(map(repr, self.levels))
-            raise ValueError(f"statistic={self.name!r} has no level {level!r}; use level={known}")
+            levels = " or ".join(map(repr, self.levels))
+            raise ValueError(f"statistic={self.name!r} has no level {level!r}; use level={levels}")
 
     def engine(self, rows: Rows, level: Level) -> Engine:
         """From weights (b, units) to values (b,) at a level, NaN if undefined. Raises as `check` does."""

@@ -171,11 +171,11 @@ def smallest(gain: float, variances: Variances, family: Family = Family()) -> De
 
 def _first(designs: Sequence[tuple[int, int]], gain: float, variances: Variances, family: Family) -> Design | None:
     """The first of (seeds, articles), in the order of their power, that has power ``TARGET``: found by halving."""
-    known: dict[int, float] = {}
+    powers: dict[int, float] = {}
 
     def enough(place: int) -> bool:
-        known[place] = power(gain, variances, *designs[place], family)
-        return known[place] >= TARGET
+        powers[place] = power(gain, variances, *designs[place], family)
+        return powers[place] >= TARGET
 
     place = bisect_left(range(len(designs)), True, key=enough)
-    return None if place == len(designs) else Design(*designs[place], known[place])
+    return None if place == len(designs) else Design(*designs[place], powers[place])

@@ -67,16 +67,16 @@ def verdicts(
     unknown = [
         not tests or any(difference.seeds < 2 or np.isnan(difference.p) for difference in tests) for tests in systems
     ]
-    known = [tests for tests, without in zip(systems, unknown, strict=True) if not without]
-    above = holm([max(difference.p if difference.mean > 0 else 1.0 for difference in tests) for tests in known])
-    adjusted = iter(holm([difference.p for tests in known for difference in tests]))
-    below = [[next(adjusted) for _ in tests] for tests in known]
-    held = [1.0] * len(known)
+    judged = [tests for tests, without in zip(systems, unknown, strict=True) if not without]
+    above = holm([max(difference.p if difference.mean > 0 else 1.0 for difference in tests) for tests in judged])
+    adjusted = iter(holm([difference.p for tests in judged for difference in tests]))
+    below = [[next(adjusted) for _ in tests] for tests in judged]
+    held = [1.0] * len(judged)
     if margin is not None:
         held = list(
-            holm([max(float(p_no_worse(difference.components, margin)) for difference in tests) for tests in known])
+            holm([max(float(p_no_worse(difference.components, margin)) for difference in tests) for tests in judged])
         )
-    claims = (_claim(*family, alpha) for family in zip(known, above, below, held, strict=True))
+    claims = (_claim(*family, alpha) for family in zip(judged, above, below, held, strict=True))
     nothing = (Verdict("no verdict", _closest(tests), float("nan")) for tests in systems)
     return [none if without else next(claims) for none, without in zip(nothing, unknown, strict=True)]
 

@@ -84,13 +84,13 @@ class TransformersModel(Model):
         read = self.vocabulary.read(rows, max_source, max_target)
         tables = {"src_tokens": self.network.get_input_embeddings(), "tgt_tokens": self.network.get_output_embeddings()}
         for column, table in tables.items():
-            known = len(table.weight)
+            size = len(table.weight)
             # published tokenizers may have unused ids, such as the mask of bart-large-cnn
-            if self.vocabulary.reach() > known <= (largest := largest_id(read, column)):
+            if self.vocabulary.reach() > size <= (largest := largest_id(read, column)):
                 token = self.vocabulary.tokenizer.convert_ids_to_tokens(largest)
                 raise UserError(
                     f"model.pretrained={self.config.pretrained}: the tokenizer has a token {token!r}, id {largest}, "
-                    f"but the network has {known} tokens; resize it with "
+                    f"but the network has {size} tokens; resize it with "
                     "model.resize_token_embeddings(len(tokenizer)), and save it"
                 )
         return read

@@ -106,9 +106,9 @@ class Monitor:
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _write(self, step: int, kind: str, values: Mapping[str, float]) -> None:
-        known = defined(values)
-        self.append(METRICS, step, [{"kind": kind, **known}])
-        tracked = {f"{kind}/{name}": v for name, v in known.items() if v is not None}
+        numbers = defined(values)
+        self.append(METRICS, step, [{"kind": kind, **numbers}])
+        tracked = {f"{kind}/{name}": v for name, v in numbers.items() if v is not None}
         self._tell_trackers(lambda tracker: tracker.log(tracked, step=step))
 
     def _tell_trackers(self, call: Callable[[GeneralTracker], object]) -> None:

@@ -116,8 +116,8 @@ class Mean(Logged):
     @classmethod
     def of(cls, values: np.ndarray) -> Self:
         """The mean of the values that are not NaN."""
-        known = values[~np.isnan(values)]
-        return cls(known.sum(), known.size)
+        defined = values[~np.isnan(values)]
+        return cls(defined.sum(), defined.size)
 
 
 class Deviation(Logged):

@@ -98,10 +98,10 @@ def initial_embeddings(words: Sequence[str], dimension: int, path: str | Path, s
     if not rows:
         raise CorpusError(f"embeddings={str(path)!r}: has none of the {len(words)} words of the vocabulary")
     _check_width(path, vectors.width, dimension)
-    known = vectors.table[list(rows.values())]
+    from_file = vectors.table[list(rows.values())]
     noise = np.random.default_rng(seed).standard_normal((len(words), dimension), dtype=np.float32)
-    table = noise * np.float32(known.std())
-    table[list(rows)] = known
+    table = noise * np.float32(from_file.std())
+    table[list(rows)] = from_file
     return table
 
 
