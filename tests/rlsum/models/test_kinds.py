@@ -27,7 +27,7 @@ def test_a_kind_loads_nothing_of_another_but_its_options(name):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_the_module_of_a_kind_answers_what_is_asked_of_it(name):
-    start = import_module(KINDS[name].start)
+    start = import_module(KINDS[name].start).START
     for question, declared in inspect.getmembers(Start, inspect.isfunction):
         if not question.startswith("_"):
             asked = list(inspect.signature(declared).parameters)[1:]
