@@ -149,13 +149,9 @@ class Preprocessing:
 
     def fields(self) -> dict[str, Any]:
         """For signatures; later options are left out at their defaults, so that signatures do not change."""
+        later = {"language": self.code, "split": self.split, "sentence_weights": self.sentence_weights}
         fields: dict[str, Any] = {"stopwords": self.stopwords, "text": library("spacy")}
-        if self.code is not None:
-            fields["language"] = self.code
-        if self.split != "auto":
-            fields["split"] = self.split
-        if self.sentence_weights != "words":
-            fields["sentence_weights"] = self.sentence_weights
+        fields |= {name: value for name, value in later.items() if value not in (None, "auto", "words")}
         if "nltk" in (self.stopwords, self.split):
             fields["nltk"] = library("nltk")
         return fields
