@@ -63,8 +63,7 @@ ArticleFile = Annotated[
 ]
 ArticleColumn = Annotated[str | None, typer.Option(help="Column of the articles in --articles. Default: by name.")]
 OutFolder = Annotated[
-    Path | None,
-    typer.Option("--out", "-o", metavar="FOLDER", help=f"Write {', '.join(FORMATS)}, .csv, .json, .png."),
+    Path | None, typer.Option("--out", "-o", metavar="FOLDER", help=f"Write {', '.join(FORMATS)}, .csv, .json, .png.")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the files of FOLDER.")]
 LongSignatures = Annotated[

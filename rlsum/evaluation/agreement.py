@@ -36,11 +36,7 @@ class Agreement:
 
 
 def krippendorff_alpha(
-    judgments: ArrayLike,
-    *,
-    scale: Scale = "interval",
-    inputs: Ids | None = None,
-    how: Uncertainty = OF_CORRELATIONS,
+    judgments: ArrayLike, *, scale: Scale = "interval", inputs: Ids | None = None, how: Uncertainty = OF_CORRELATIONS
 ) -> Agreement:
     """Krippendorff's alpha of ``judgments`` (n, judges), NaN = none: 1 is perfect, 0 is chance, negative is worse.
 

@@ -16,15 +16,7 @@ from rlsum.evaluation.coefficients.statistic import Level
 from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import needed, why_undefined
 from rlsum.evaluation.permutation import defined_in_both, p_values, swapped_differences
-from rlsum.evaluation.population import (
-    MEANING,
-    Spread,
-    estimated_difference,
-    sizes,
-    system_means,
-    t_test,
-    why_not,
-)
+from rlsum.evaluation.population import MEANING, Spread, estimated_difference, sizes, system_means, t_test, why_not
 from rlsum.evaluation.rows import Floats, Ids, Rows, check_option, constant, paired_rows
 from rlsum.evaluation.statistics import RESAMPLES, Random, TestOption
 

@@ -32,11 +32,7 @@ Step = Callable[[int, torch.nn.Module, Batch, Rollout | None], StepResult]
 
 
 def training_step(
-    config: Config,
-    model: Model,
-    reward: Reward | None,
-    start: Scorer | None = None,
-    processes: Processes = ONE_PROCESS,
+    config: Config, model: Model, reward: Reward | None, start: Scorer | None = None, processes: Processes = ONE_PROCESS
 ) -> Step:
     """The step of a configuration: likelihood without a reward, otherwise mixed.
 

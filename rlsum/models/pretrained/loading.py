@@ -102,11 +102,7 @@ class Family(NamedTuple):
 
 
 SEQ2SEQ = Family(
-    "seq2seq",
-    "an encoder-decoder",
-    "AutoModelForSeq2SeqLM",
-    "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING",
-    "SEQ_2_SEQ_LM",
+    "seq2seq", "an encoder-decoder", "AutoModelForSeq2SeqLM", "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING", "SEQ_2_SEQ_LM"
 )
 CAUSAL = Family(
     "causal", "a language model without an encoder", "AutoModelForCausalLM", "MODEL_FOR_CAUSAL_LM_MAPPING", "CAUSAL_LM"

@@ -94,10 +94,7 @@ def score_all(rewards: Sequence[Reward], candidates: Sequence[str], references: 
 
 
 def scores(
-    pairs: SentencePairs,
-    rewards: Sequence[Reward],
-    by_length: Encoder | None = None,
-    cache: Path | None = None,
+    pairs: SentencePairs, rewards: Sequence[Reward], by_length: Encoder | None = None, cache: Path | None = None
 ) -> Floats:
     """``(metrics, n)``. Batches of batch centering stay within a group.
 
