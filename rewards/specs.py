@@ -40,7 +40,7 @@ TABLE = {
     "length": "rewards.wrappers.surface:Length",
     "repetition": "rewards.wrappers.surface:Repetition",
     "cached": "rewards.wrappers.cached:Cached",
-    "limited": "rewards.wrappers.limits:Limited",
+    "limited": "rewards.wrappers.time_limit:Limited",
     "cleaned": "rewards.wrappers.cleaned:Cleaned",
 }
 WEIGHED = {"weighted"}  # of these, those whose options are rewards, the values their weights

@@ -44,10 +44,7 @@ class Answers:
     """The answers of a model to questions; each is asked once."""
 
     def __init__(self, options: AskingOptions) -> None:
-        self.options = options
-        limits = (options.concurrency, options.timeout, options.retries, options.limit)
-        spent = Spent(prices=options.prices())
-        self.server = Server(f"judge {options.model}", options.endpoint, options.key, *limits, spent)
+        self.options, self.server = options, Server(options)
         self._kept: dict[bytes, dict[str, Any]] = {}  # text and shares
         self._store: Store[str] | None = None
         self._asks_for_tokens = True

@@ -15,13 +15,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from rewards.errors import RewardError, Unavailable
+from rewards.models.asking import AskingOptions
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds before a request is repeated; the wait doubles
 REPEATED = (408, 409, 425, 429)  # and every status from 500 on
@@ -61,24 +62,12 @@ class _NoRedirect(HTTPRedirectHandler):
         return None  # urllib then raises the status as an error
 
 
-@dataclass
 class Server:
-    """A server, called ``name`` in the line at the end of the process that says what was spent.
+    """A server. A line at the end of the process says what was spent; repeated requests count for the ``limit``."""
 
-    ``limit``: the most requests of this process, repeated ones counted; ``key``: the name of an environment variable.
-    """
-
-    name: str
-    endpoint: str
-    key: str
-    concurrency: int
-    timeout: float
-    retries: int
-    limit: int | None
-    spent: Spent = field(default_factory=Spent)
-
-    def __post_init__(self) -> None:
-        self.url = self.endpoint.rstrip("/").removesuffix("/chat/completions") + "/chat/completions"
+    def __init__(self, options: AskingOptions) -> None:
+        self.options, self.spent = options, Spent(prices=options.prices())
+        self.url = options.endpoint.rstrip("/").removesuffix("/chat/completions") + "/chat/completions"
         self._lock, self._stopped = threading.Lock(), threading.Event()
         self._opener = build_opener(_NoRedirect())
 
@@ -105,7 +94,7 @@ class Server:
                 self.spent.answered += 1
                 keep(key, answer)
 
-        with ThreadPoolExecutor(self.concurrency) as pool:
+        with ThreadPoolExecutor(self.options.concurrency) as pool:
             asked = [pool.submit(ask, key) for key in bodies]
             try:
                 done, _ = wait(asked, return_when=FIRST_EXCEPTION)
@@ -122,7 +111,7 @@ class Server:
         reason, wait, headers = "", FIRST_WAIT, {"Content-Type": "application/json"}
         if secret := self._secret():
             headers["Authorization"] = f"Bearer {secret}"
-        for attempt in range(self.retries + 1):
+        for attempt in range(self.options.retries + 1):
             if attempt and self._stopped.wait(wait * random.uniform(0.5, 1.0)):
                 break
             self._count(attempt)
@@ -134,48 +123,54 @@ class Server:
                 if error.code in REFUSED:
                     raise Refused(f"the server refused it ({reason})") from None
                 if error.code not in REPEATED and error.code < 500:
-                    fix = f"set the key in the environment variable {self.key}" if error.code == 401 else "check both"
+                    fix = (
+                        f"set the key in the environment variable {self.options.key}"
+                        if error.code == 401
+                        else "check both"
+                    )
                     raise RewardError(
-                        f"judge: endpoint={self.endpoint!r}, model={body['model']!r}: {reason}; {fix}"
+                        f"judge: endpoint={self.options.endpoint!r}, model={body['model']!r}: {reason}; {fix}"
                     ) from None
                 wait = max(wait, min(_seconds(error.headers.get("Retry-After")), LONGEST_WAIT))
             except TimeoutError:
-                reason = f"it did not answer in {self.timeout:g} seconds"
+                reason = f"it did not answer in {self.options.timeout:g} seconds"
             except (OSError, HTTPException) as error:
                 is_late = isinstance(getattr(error, "reason", None), TimeoutError)
                 reason = (
-                    f"it did not answer in {self.timeout:g} seconds"
+                    f"it did not answer in {self.options.timeout:g} seconds"
                     if is_late
                     else f"{getattr(error, 'reason', error)}"
                 )
             except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
                 reason = "it answered something other than a chat completion"
         raise Unavailable(
-            f"judge: endpoint={self.endpoint!r}: {reason}, {self.retries + 1} times; see that the server runs, or give "
-            "a longer timeout= or more retries="
+            f"judge: endpoint={self.options.endpoint!r}: {reason}, {self.options.retries + 1} times; see that the "
+            "server runs, or give a longer timeout= or more retries="
         )
 
     def _count(self, attempt: int) -> None:
         with self._lock:
-            if self.limit is not None and self.spent.requests >= self.limit:
-                raise RewardError(f"judge: the limit of {self.limit} requests is used up; give a higher limit=")
+            if self.options.limit is not None and self.spent.requests >= self.options.limit:
+                raise RewardError(f"judge: the limit of {self.options.limit} requests is used up; give a higher limit=")
             if not self.spent.requests:
-                atexit.register(lambda: print(f"{self.name}: {self.spent}", file=sys.stderr))
+                atexit.register(lambda: print(f"judge {self.options.model}: {self.spent}", file=sys.stderr))
             self.spent.requests += 1
             self.spent.repeated += attempt > 0
 
     def _secret(self) -> str:
         """The key, "" without one. Raises RewardError for what cannot stand in a request."""
-        secret = os.environ.get(self.key, "").strip()
+        secret = os.environ.get(self.options.key, "").strip()
         if not (secret.isascii() and secret.isprintable()):
-            raise RewardError(f"judge: the environment variable {self.key} holds no key: not one line of ASCII; set it")
+            raise RewardError(
+                f"judge: the environment variable {self.options.key} holds no key: not one line of ASCII; set it"
+            )
         return secret
 
     def _post(self, body: Mapping[str, Any], headers: dict[str, str]) -> dict[str, Any]:
         """The first choice of an answer: its text and the most probable tokens at each of its positions."""
-        deadline, content = time.monotonic() + self.timeout, b""
+        deadline, content = time.monotonic() + self.options.timeout, b""
         request = Request(self.url, json.dumps(body).encode(), headers)
-        with self._opener.open(request, timeout=self.timeout) as response:
+        with self._opener.open(request, timeout=self.options.timeout) as response:
             while part := response.read1(2**16):
                 content += part
                 if time.monotonic() > deadline:
