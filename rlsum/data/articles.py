@@ -39,20 +39,20 @@ class Articles:
         """The article of a row."""
         return text_in(read, self.column)
 
-    def of_outputs(self, path: str | Path, ids: Sequence[str], own: bool) -> list[tuple[str, Read]]:
+    def of_outputs(self, path: str | Path, ids: Sequence[str], have_ids: bool) -> list[tuple[str, Read]]:
         """The id and the row of each output's article, in the order of ``ids``: those of the outputs of ``path``.
 
-        ``own``: whether the outputs have these ids. Without, row i of both files belongs to one article. Raises
+        ``have_ids``: whether the outputs have these ids. Without, row i of both files belongs to one article. Raises
         CorpusError where that may not be, and where an id is of no article or of several.
         """
-        if own:
+        if have_ids:
             by_id: dict[str, Read] = {}
             for read in self.rows:
                 name = id_in(read, self.id_column)
-                other = by_id.setdefault(name, read)
-                if self.text(other) != self.text(read):
+                earlier = by_id.setdefault(name, read)
+                if self.text(earlier) != self.text(read):
                     raise CorpusError(
-                        f"{read.where}: another article has the id {name!r}, at {other.where}; rename one"
+                        f"{read.where}: another article has the id {name!r}, at {earlier.where}; rename one"
                     )
             if unknown := next((name for name in ids if name not in by_id), None):
                 raise CorpusError(f"{path}: no article has the id {unknown!r}; give the articles of all outputs")

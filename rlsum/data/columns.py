@@ -48,8 +48,8 @@ class Columns:
 
     def alternatives(self, fields: Collection[str]) -> tuple[str, ...]:
         """The columns of references among ``fields``."""
-        others = self.others
-        named = reference_columns(self.reference or "", tuple(name for name in fields if name not in others))
+        fixed = self.others
+        named = reference_columns(self.reference or "", tuple(name for name in fields if name not in fixed))
         return tuple(name for name in named if name in fields)
 
     @property
@@ -117,11 +117,11 @@ def _row(read: Read, columns: Columns) -> dict[str, Any]:
     fields = read.fields
     if missing := columns.missing([name for name, value in fields.items() if value is not None], needed=True):
         raise NotText(f"{missing[0]}: missing")
-    given = fields.get(columns.id or "id")
-    named = read.name if given is None else identity(given)
+    cell = fields.get(columns.id or "id")
+    named = read.name if cell is None else identity(cell)
     if named is None and columns.id:
         raise NotText(f"{columns.id}: neither text nor a whole number")
-    named = str(given) if named is None else named
+    named = str(cell) if named is None else named
     if problem := encoding_problem(named):
         raise NotText(f"{columns.id or 'id'}: {problem}")
     row: dict[str, Any] = {"id": named, "source": _text(fields, columns.source), "references": []}

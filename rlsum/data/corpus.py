@@ -57,12 +57,12 @@ class Corpus:
 
     def report(self) -> str:
         """One line about skipped rows and duplicate ids; empty if there are none."""
-        parts = [
+        notes = [
             f"{count} skipped ({reason}; first: {self.examples[reason]})" for reason, count in self.skipped.items()
         ]
         if self.duplicate_ids:
-            parts.append(f"{self.duplicate_ids} duplicate ids kept")
-        return "; ".join(parts)
+            notes.append(f"{self.duplicate_ids} duplicate ids kept")
+        return "; ".join(notes)
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class Tokenization:
     def lines(self, text: str) -> list[list[str]]:
         """The tokens of each line of ``text``, without white space; empty lines are left out."""
         split = self.split
-        kept = ([token for token in split(line) if not token.isspace()] for line in LINE_ENDS.split(text))
-        return [[token.lower() for token in line] if self.lowercase else line for line in kept if line]
+        tokenized = ([token for token in split(line) if not token.isspace()] for line in LINE_ENDS.split(text))
+        return [[token.lower() for token in line] if self.lowercase else line for line in tokenized if line]
 
     def kept(self, lines: Iterable[list[str]]) -> list[str]:
         """The tokens of an article's lines that a model reads."""
@@ -153,8 +153,8 @@ def _warn_of_debris(good: datasets.Dataset, name: str) -> None:
     """Say what references hold that is no part of a text."""
     debris = column_of(chain.from_iterable(good.select(range(min(LOOKED_AT, len(good))))["references"])).counts(LEAST)
     if debris:
-        told = f"references: {', '.join(debris)}; a model learns to write it: leave it out of the file"
-        say(f"{name}: {told}", logging.WARNING)
+        remnants = f"references: {', '.join(debris)}; a model learns to write it: leave it out of the file"
+        say(f"{name}: {remnants}", logging.WARNING)
 
 
 def raw_records(path: str | Path, split: str, columns: Columns) -> Iterator[dict[str, Any]]:

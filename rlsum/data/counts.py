@@ -51,8 +51,8 @@ def vocabulary_of(rows: datasets.Dataset, size: int, min_count: int) -> Vocabula
         built = Vocabulary.of_counts(counts, size, min_count)
         return list(zip(built.words, built.counts, strict=True))
 
-    kept = remembered("vocabulary", (rows._fingerprint, size, min_count), count)
-    return Vocabulary(tuple(word for word, _ in kept), tuple(count for _, count in kept))
+    entries = remembered("vocabulary", (rows._fingerprint, size, min_count), count)
+    return Vocabulary(tuple(word for word, _ in entries), tuple(count for _, count in entries))
 
 
 def _words(rows: datasets.Dataset, start: int) -> dict[str, int]:

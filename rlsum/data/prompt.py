@@ -69,14 +69,14 @@ class Prompt(Subwords):
         articles were cut.
         """
         self._say()
-        read = super().read(rows, max_source, max_target)
-        lost = column_of(read, "src_lost").to_numpy()
+        tokenized = super().read(rows, max_source, max_target)
+        lost = column_of(tokenized, "src_lost").to_numpy()
         if cut := int(np.count_nonzero(lost)):
             say(
-                f"articles cut at data.max_source={max_source} tokens: {cut:,} of {len(read):,}, which lose "
+                f"articles cut at data.max_source={max_source} tokens: {cut:,} of {len(tokenized):,}, which lose "
                 f"{lost.sum() / cut:,.0f} tokens on average"
             )
-        return read
+        return tokenized
 
     def _say(self) -> None:
         line = f"prompt: {(self.before + PLACE + self.after).replace(PLACE, '{article}')!r}, {self.around} tokens"
@@ -113,23 +113,23 @@ class Prompt(Subwords):
         """The beginning of an article that has at most ``limit`` of its ``ids``, and how many are lost."""
         if self.tokenizer.is_fast:
             spans = self.tokenizer(text, add_special_tokens=False, verbose=False, return_offsets_mapping=True)
-            kept = text[: spans["offset_mapping"][limit - 1][1]]
+            beginning = text[: spans["offset_mapping"][limit - 1][1]]
         else:
-            kept = self.tokenizer.decode(ids[:limit])
+            beginning = self.tokenizer.decode(ids[:limit])
         if self.language is not None:
             place, last = 0, 0
             for sentence in sentences(text, self.language):
                 place = text.find(sentence, place) + len(sentence)
-                last = place if place <= len(kept) else last
-            kept = kept[:last] or kept  # a first sentence that is too long is cut at a token
-        return kept, len(ids) - len(self._of([kept])[0])
+                last = place if place <= len(beginning) else last
+            beginning = beginning[:last] or beginning  # a first sentence that is too long is cut at a token
+        return beginning, len(ids) - len(self._of([beginning])[0])
 
     # ---- summaries ------------------------------------------------------------------------------------------------
 
     def texts(self, rows: Sequence[Sequence[int]]) -> list[str]:
         """The text of each row of ids up to a stop string, special tokens left out."""
-        kept = [[token for token in row if token not in (IGNORED, self.end)] for row in rows]
-        written = self.tokenizer.batch_decode(kept, skip_special_tokens=True)
+        tokens = [[token for token in row if token not in (IGNORED, self.end)] for row in rows]
+        written = self.tokenizer.batch_decode(tokens, skip_special_tokens=True)
         return ["\n".join(map(str.strip, self.until_stop(text).strip().split("\n"))) for text in written]
 
     def until_stop(self, text: str) -> str:
@@ -157,27 +157,27 @@ def prompt(
     ``system``: the system turn; None: that of the chat template. ``stop``, ``language``: see Prompt. Raises UserError
     if the tokenizer has no chat template, if this takes no system turn, or if nothing would end a summary.
     """
-    asked, default, end = text.replace("{article}", PLACE), "", tokenizer.eos_token_id
+    turn, default, end = text.replace("{article}", PLACE), "", tokenizer.eos_token_id
     if chat:
         if tokenizer.chat_template is None:
             raise UserError("model.template=chat: the tokenizer has no chat template; set model.template=plain")
-        plain = _rendered(tokenizer, None, asked)
-        default = _default(tokenizer, plain, asked)
+        plain = _rendered(tokenizer, None, turn)
+        default = _default(tokenizer, plain, turn)
         if system is not None and (system or default):
-            written = _rendered(tokenizer, system, asked)
+            written = _rendered(tokenizer, system, turn)
             if written is None or system not in written:
                 raise UserError(
                     f"model.system={system!r}: the chat template takes no system turn; write it into model.prompt"
                 )
             plain, default = written, ""
-        whole, lead = plain or "", []
-        end = _end(tokenizer, asked, end)
+        rendered, lead = plain or "", []
+        end = _end(tokenizer, turn, end)
     else:
-        whole, lead = asked, tokenizer("")["input_ids"][:1]
+        rendered, lead = turn, tokenizer("")["input_ids"][:1]
         lead = [] if lead != [tokenizer.bos_token_id] else lead  # not an end that is put behind every text
     if end is None:
         raise UserError("the tokenizer has neither a chat template nor an eos_token, so no summary would end; add one")
-    before, place, after = whole.partition(PLACE)
+    before, place, after = rendered.partition(PLACE)
     if not place or PLACE in after:
         raise UserError("model.template=chat: the chat template does not repeat the user's turn; set it to plain")
     return Prompt(

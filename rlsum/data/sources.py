@@ -111,8 +111,8 @@ def _files(path: Path, split: str) -> list[Path]:
                 f"path={str(path)!r}: {files[0].name} or {files[1].name} for split {split!r}? Give its path"
             )
         return files
-    if others := split_files(path, tuple(chain(*SPLIT_NAMES))):
-        raise CorpusError(f"path={str(path)!r}: no split {split!r}; there are {', '.join(f.name for f in others)}")
+    if available := split_files(path, tuple(chain(*SPLIT_NAMES))):
+        raise CorpusError(f"path={str(path)!r}: no split {split!r}; there are {', '.join(f.name for f in available)}")
     for folder in (*(path / name for name in names), path):
         if stories := sorted(chain(*(folder.glob(f"*.story{end}") for end in ("", *COMPRESSED)))):
             return stories

@@ -106,8 +106,8 @@ class Subwords:
 
     def texts(self, rows: Sequence[Sequence[int]]) -> list[str]:
         """The text of each row of ids, special tokens left out."""
-        kept = [[token for token in row if token != IGNORED] for row in rows]
-        texts = [text.strip() for text in self.tokenizer.batch_decode(kept, skip_special_tokens=True)]
+        tokens = [[token for token in row if token != IGNORED] for row in rows]
+        texts = [text.strip() for text in self.tokenizer.batch_decode(tokens, skip_special_tokens=True)]
         if self.line_break == " ":
             return texts
         return ["\n".join(line.strip() for line in text.split(self.line_break)) for text in texts]
@@ -137,5 +137,5 @@ def largest_id(rows: datasets.Dataset, column: str) -> int:
     """The largest id in a column of lists of ids; -1 if all are empty."""
     from pyarrow import compute
 
-    parts = (compute.max(compute.list_flatten(part[column])).as_py() for part in rows.with_format("arrow").iter(1000))
-    return max((largest for largest in parts if largest is not None), default=-1)
+    peaks = (compute.max(compute.list_flatten(batch[column])).as_py() for batch in rows.with_format("arrow").iter(1000))
+    return max((largest for largest in peaks if largest is not None), default=-1)

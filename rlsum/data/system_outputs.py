@@ -38,9 +38,9 @@ def convert(
     reads, understood = list(complete_rows(path, columns.candidate)), Understood(str(path), lists)
     if not reads:
         raise CorpusError(f"{path}: no rows; give a JSONL, CSV or parquet file with an output a row")
-    own = columns.id != "id" or any("id" in read.fields for read in reads)
-    ids = [id_in(read, columns.id) if own else str(number) for number, read in enumerate(reads, 1)]
-    joined = articles.of_outputs(path, ids, own) if articles else zip(ids, reads, strict=True)
+    have_ids = columns.id != "id" or any("id" in read.fields for read in reads)
+    ids = [id_in(read, columns.id) if have_ids else str(number) for number, read in enumerate(reads, 1)]
+    joined = articles.of_outputs(path, ids, have_ids) if articles else zip(ids, reads, strict=True)
     for read, (named, article) in zip(reads, joined, strict=True):
         candidate, source, row = text_in(read, columns.candidate), "", read
         if articles:
@@ -59,12 +59,12 @@ def _references(read: Read, columns: OutputColumns, lists: Lists | None) -> tupl
     """The columns of a row that hold references, and the texts."""
     if columns.reference is None:
         return (), ()
-    others = (columns.candidate, columns.id, *([columns.source] if columns.source else []))
-    named = reference_columns(columns.reference, tuple(name for name in read.fields if name not in others))
+    fixed = (columns.candidate, columns.id, *([columns.source] if columns.source else []))
+    named = reference_columns(columns.reference, tuple(name for name in read.fields if name not in fixed))
     if not any(name in read.fields for name in named):
         value_in(read, columns.reference)  # raises
     try:
-        texts = references(read.fields, columns.reference, lists, others)
+        texts = references(read.fields, columns.reference, lists, fixed)
     except NotText as error:
         raise CorpusError(f"{read.where}: {error}") from error
     if not texts:

@@ -43,9 +43,9 @@ class Vocabulary:
         """As ``build``, of words and how often they occur."""
         for special in SPECIALS:  # a text that spells "<unk>" must not become the special
             counter.pop(special, None)
-        kept = sorted(((w, c) for w, c in counter.items() if c >= min_count), key=lambda item: (-item[1], item[0]))
-        kept = kept[:size]
-        return cls(SPECIALS + tuple(w for w, _ in kept), (0,) * len(SPECIALS) + tuple(c for _, c in kept))
+        entries = sorted(((w, c) for w, c in counter.items() if c >= min_count), key=lambda item: (-item[1], item[0]))
+        entries = entries[:size]
+        return cls(SPECIALS + tuple(w for w, _ in entries), (0,) * len(SPECIALS) + tuple(c for _, c in entries))
 
     def __len__(self) -> int:
         return len(self.words)
@@ -57,14 +57,14 @@ class Vocabulary:
 
     def extend(self, src: Sequence[str]) -> tuple[list[int], tuple[str, ...]]:
         """Extended ids of an article, and its unknown words by first occurrence."""
-        known, unknown = self.index, dict[str, int]()
-        ids = [known[token] if token in known else unknown.setdefault(token, len(self) + len(unknown)) for token in src]
+        index, unknown = self.index, dict[str, int]()
+        ids = [index[token] if token in index else unknown.setdefault(token, len(self) + len(unknown)) for token in src]
         return ids, tuple(unknown)
 
     def encode_target(self, target: Sequence[str], unknown: Sequence[str]) -> list[int]:
         """Extended ids of a summary: unknown words are UNK unless they are in the article."""
-        known, copied = self.index, {word: len(self) + k for k, word in enumerate(unknown)}
-        return [known[token] if token in known else copied.get(token, UNK) for token in target]
+        index, copied = self.index, {word: len(self) + k for k, word in enumerate(unknown)}
+        return [index[token] if token in index else copied.get(token, UNK) for token in target]
 
     def surface(self, extended_id: int, unknown: Sequence[str]) -> str:
         """The word of an extended id; copied unknown words in their surface form."""

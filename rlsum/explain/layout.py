@@ -211,7 +211,7 @@ def _bands(explanation: Explanation, left: list[Node], right: list[Node], scale:
         kind = "mixed" if len(kinds) == 2 else kinds.pop()
         start, end = (left[i].x + BAR, starts[k]), (right[j].x - BAR, ends[k])
         band = Band(kind, start, end, widths[k], weight, distance, i, j)
-        taken = [other.label for other in bands if other.label]
+        taken = [drawn.label for drawn in bands if drawn.label]
         free = (point for point in map(band.at, LABEL_POSITIONS) if _is_free(point, taken))
         bands.append(replace(band, label=next(free, None)))
     return bands

@@ -50,11 +50,11 @@ def judged(rated: Iterable[Rating]) -> dict[str, Any]:
     """
     rated = list(rated)
     judges = tuple(dict.fromkeys(who for who, _, _ in rated if who is not None))
-    given: dict[str, dict[Any, list[float | None]]] = {}
+    by_score: dict[str, dict[Any, list[float | None]]] = {}
     for number, (who, score, value) in enumerate(rated):
-        by_judge = given.setdefault(score, {judge: [] for judge in judges})
+        by_judge = by_score.setdefault(score, {judge: [] for judge in judges})
         by_judge.setdefault(number if who is None else who, []).append(value)
-    raw = {score: tuple(mean(values) for values in by_judge.values()) for score, by_judge in given.items()}
+    raw = {score: tuple(mean(values) for values in by_judge.values()) for score, by_judge in by_score.items()}
     scores = {score: mean(values) for score, values in raw.items()}
     return {
         "scores": scores,
@@ -90,12 +90,12 @@ def aggregated(located: Iterable[Located]) -> tuple[list[Judgment], list[str]]:
 
 def _check(rows: Sequence[Located]) -> None:
     """Raise RecordError for rows with one key that are not one text judged by different people."""
-    first, seen = rows[0], dict[tuple[str | None, str], Located]()
+    first, earliest = rows[0], dict[tuple[str | None, str], Located]()
     for row in rows[1:]:
         where = _where(first, row)
-        if others := [name for name in SAME if getattr(row[1], name) != getattr(first[1], name)]:
+        if differing := [name for name in SAME if getattr(row[1], name) != getattr(first[1], name)]:
             fix = "write it alike if it is one text, else give each text an id or a system of its own"
-            raise RecordError(f"{where}, with another {others[0]}; {fix}")
+            raise RecordError(f"{where}, with another {differing[0]}; {fix}")
         if any(
             len(values) > 1
             for judgment in (first[1], row[1])
@@ -106,7 +106,7 @@ def _check(rows: Sequence[Located]) -> None:
             raise RecordError(f"{where}; only one of them names its judge: name all, or none")
     for row in rows if first[1].judges else ():
         for judge, score, value in _of_row(row[1]):
-            if value is not None and (earlier := seen.setdefault((judge, score), row)) is not row:
+            if value is not None and (earlier := earliest.setdefault((judge, score), row)) is not row:
                 raise RecordError(f"{_where(earlier, row)}, by the same judge {judge!r}; delete one")
 
 

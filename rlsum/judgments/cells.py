@@ -30,9 +30,9 @@ def at(value: Any, path: str) -> Any:
         return None
     if path in value:
         return value[path]
-    head, dot, rest = path.partition(".")
+    head, dot, tail = path.partition(".")
     if "*" in head:
-        matching = [at(member, rest) if dot else member for name, member in value.items() if fnmatchcase(name, head)]
+        matching = [at(member, tail) if dot else member for name, member in value.items() if fnmatchcase(name, head)]
         return matching[0] if len(matching) == 1 else matching
     for end in (match.start() for match in re.finditer(r"\.", path)):
         if path[:end] in value:
@@ -54,10 +54,10 @@ def opened(value: Any) -> Any:
         return value
 
 
-def each(value: Any, change: Callable[[Any], Any]) -> Any:
+def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
     """``change`` of a value, or of those in nested lists, which a cell may hold as text."""
     value = opened(value)
-    return [each(member, change) for member in value] if isinstance(value, list) else change(value)
+    return [mapped(member, change) for member in value] if isinstance(value, list) else change(value)
 
 
 def leaves(value: Any) -> Iterator[Any]:

@@ -9,7 +9,7 @@ Scores = tuple[Sequence[str], Sequence[float | None]]  # names of judges, and wh
 
 def choices(first: Scores, second: Scores) -> Iterator[tuple[str, float]]:
     """(judge, score of the second text minus that of the first) of the judges, by name, who scored both."""
-    others = dict(zip(*second, strict=False))
-    for judge, given in zip(*first, strict=False):
-        if given is not None and (other := others.get(judge)) is not None:
-            yield judge, other - given
+    second_scores = dict(zip(*second, strict=False))
+    for judge, score in zip(*first, strict=False):
+        if score is not None and (second_score := second_scores.get(judge)) is not None:
+            yield judge, second_score - score

@@ -81,8 +81,8 @@ def joint_systems(rows: Sequence[Judgment], sign: str, joint: Joint) -> tuple[tu
 
 def mean(values: Iterable[float | None]) -> float | None:
     """The mean of the values that are not None; None for none."""
-    given = [value for value in values if value is not None]
-    return math.fsum(given) / len(given) if given else None  # equal whatever the order: ties stay ties
+    defined = [value for value in values if value is not None]
+    return math.fsum(defined) / len(defined) if defined else None  # equal whatever the order: ties stay ties
 
 
 def words(text: str) -> list[str]:

@@ -65,12 +65,12 @@ def score_columns(written: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Name -> columns from ``NAME=COLUMN,...``, or from a column whose last part is the name. Raises RecordError."""
     columns: dict[str, tuple[str, ...]] = {}
     for text in written:
-        name, equals, column = (part.strip() for part in text.partition("="))
+        name, equals, column = (side.strip() for side in text.partition("="))
         if not equals:
             name, column = text.rpartition(".")[2].strip("*_ -"), text
         if not name or not column or name in columns:
             raise RecordError(f"--score {text!r}: write NAME=COLUMN, with another name for each score")
-        columns[name] = tuple(part.strip() for part in column.split(","))
+        columns[name] = tuple(path.strip() for path in column.split(","))
     return columns
 
 
@@ -85,22 +85,22 @@ def read_rows(
         if read.problem:
             raise RecordError(f"{read.where}: {read.problem}; correct or delete this row")
     names = list(dict.fromkeys(column for read in reads for column in read.fields))
-    layout, given = _chosen(reads, names, name, columns, further)
+    layout, recorded = _chosen(reads, names, name, columns, further)
     alternatives = () if not layout.reference else reference_columns(layout.reference, tuple(names))
     _check_lists(reads, layout)
     understood = Understood(name, layout.lists)
     inputs: dict[str, str] = {}
     rows = []
     for read in reads:
-        row = {known: cells.opened(read.fields[known]) for known in given if read.fields.get(known) is not None}
-        row |= _texts(read, layout, inputs, name) | _ratings(read, layout, given)
+        row = {field: cells.opened(read.fields[field]) for field in recorded if read.fields.get(field) is not None}
+        row |= _texts(read, layout, inputs, name) | _ratings(read, layout, recorded)
         row |= {column: read.fields[column] for column in further if column in read.fields}
         rows.append((read.where, parse(Read(read.where, "", row), further)))
         understood.note("candidates", cells.opened(cells.at(read.fields, layout.candidate or "")))
         articles = (layout.source,) if layout.source else ()
         understood.add(rows[-1][1].references, (layout.candidate or "",), alternatives, articles)
     understood.say()
-    return rows, _notes(layout, given, [name for name in names if name not in alternatives], further)
+    return rows, _notes(layout, recorded, [name for name in names if name not in alternatives], further)
 
 
 def _chosen(
@@ -113,8 +113,8 @@ def _chosen(
                 f"{name}: no row has {path!r}, the column of {argument}{nearest(path, names)}; "
                 f"the columns are {', '.join(names)}"
             )
-    own = [name for name in ("id", "system", "candidate", "source", "group") if name in names]
-    usual: dict[str, Any] = {name: name for name in own if getattr(columns, name) is None}
+    roles = [role for role in ("id", "system", "candidate", "source", "group") if role in names]
+    usual: dict[str, Any] = {role: role for role in roles if getattr(columns, role) is None}
     columns = replace(columns, **usual)
     if columns.candidate is None:
         raise RecordError(
@@ -127,18 +127,18 @@ def _chosen(
         raise RecordError(f"{option('candidate', columns.candidate)}: * may be several texts; give a row to each text")
     if columns.reference is None:
         columns = replace(columns, reference=next(iter(reference_fields(dict.fromkeys(names))), None))
-    taken = {part for _, path in _named(columns) for part in (path, path.partition(".")[0])}
+    taken = {name for _, path in _named(columns) for name in (path, path.partition(".")[0])}
     free = [column for column in names if column not in (*KNOWN, *further, *taken)]
-    given = [own for own in ("scores", "raw_scores", "judges") if own in names and not columns.scores]
+    recorded = [name for name in ("scores", "raw_scores", "judges") if name in names and not columns.scores]
     people = [column for column in free if ONE_PERSON.fullmatch(column)]
-    if not columns.scores and "scores" not in given and "raw_scores" not in given:
+    if not columns.scores and "scores" not in recorded and "raw_scores" not in recorded:
         scores = _numeric(reads, [name for name in free if name not in people and not AN_ID.fullmatch(name)])
         if not scores and (scores := _numeric(reads, people)):
             people = []  # `expert`: the score that an expert gave
         columns = replace(columns, scores=scores)
     criterion = columns.criterion or next((name for name in free if A_CRITERION.fullmatch(name)), None)
     judge = people[0] if len(people) == 1 and "judges" not in names else None
-    return replace(columns, criterion=criterion, judge=columns.judge or judge), given
+    return replace(columns, criterion=criterion, judge=columns.judge or judge), recorded
 
 
 def _check_lists(reads: Sequence[Read], columns: JudgmentColumns) -> None:
@@ -169,16 +169,16 @@ def _numeric(reads: Sequence[Read], names: Sequence[str]) -> dict[str, tuple[str
     scores: dict[str, tuple[str, ...]] = {}
     people: dict[str, list[str]] = {}
     for name in names:
-        given = [(read.where, value) for read in reads if not cells.missing(value := read.fields.get(name))]
-        wrong = [(where, value) for where, value in given if not cells.is_number(value)]
+        filled = [(read.where, value) for read in reads if not cells.missing(value := read.fields.get(name))]
+        wrong = [(where, value) for where, value in filled if not cells.is_number(value)]
         commas = all(cells.DECIMAL_COMMA.fullmatch(str(value)) for _, value in wrong)
-        if wrong and (2 * len(wrong) < len(given) or commas):
+        if wrong and (2 * len(wrong) < len(filled) or commas):
             raise RecordError(
                 f"{wrong[0][0]}: {name}={str(wrong[0][1])[:40]!r} is not a number (decimals have a point), as most in "
                 "this column are; correct it, leave it empty, or name the columns of scores with "
                 f"{option('scores', typed='--score')}"
             )
-        if given and not wrong:
+        if filled and not wrong:
             scores[name] = (name,)
             if match := OF_A_PERSON.fullmatch(name):
                 people.setdefault(match["before"] or match["after"] or "overall", []).append(name)
@@ -192,12 +192,12 @@ def _numeric(reads: Sequence[Read], names: Sequence[str]) -> dict[str, tuple[str
 def _texts(read: Read, columns: JudgmentColumns, inputs: dict[str, str], name: str) -> dict[str, Any]:
     """The texts and names of a row. ``inputs`` numbers the inputs of rows without an id."""
     row: dict[str, Any] = {"references": []}
-    for own in ("candidate", "source", "id", "system", "group"):
-        if path := getattr(columns, own):
+    for role in ("candidate", "source", "id", "system", "group"):
+        if path := getattr(columns, role):
             cell = cells.at(read.fields, path)
-            cell = None if cells.nothing(cell) else cell if own in ("candidate", "source") else cells.name_of(cell)
-            if cell is not None or own not in ("source", "group"):
-                row[own] = cell
+            cell = None if cells.nothing(cell) else cell if role in ("candidate", "source") else cells.name_of(cell)
+            if cell is not None or role not in ("source", "group"):
+                row[role] = cell
     if columns.reference:
         texts = {path: cells.at(read.fields, path) for path in reference_columns(columns.reference, tuple(read.fields))}
         try:
@@ -215,9 +215,9 @@ def _texts(read: Read, columns: JudgmentColumns, inputs: dict[str, str], name: s
     return row
 
 
-def _ratings(read: Read, columns: JudgmentColumns, given: Sequence[str]) -> dict[str, Any]:
-    """The fields ``scores``, ``raw_scores`` and ``judges`` of a row, as far as they are not ``given``."""
-    judge = cells.each(cells.at(read.fields, columns.judge), cells.name_of) if columns.judge else None
+def _ratings(read: Read, columns: JudgmentColumns, recorded: Sequence[str]) -> dict[str, Any]:
+    """The fields ``scores``, ``raw_scores`` and ``judges`` of a row, as far as they are not ``recorded``."""
+    judge = cells.mapped(cells.at(read.fields, columns.judge), cells.name_of) if columns.judge else None
     criterion = cells.name_of(cells.at(read.fields, columns.criterion)) if columns.criterion else ""
     for what, names in ((columns.judge, list(cells.leaves(judge))), (columns.criterion, [criterion])):
         if what and (not names or any(cells.missing(name) or not isinstance(name, str) for name in names)):
@@ -229,23 +229,23 @@ def _ratings(read: Read, columns: JudgmentColumns, given: Sequence[str]) -> dict
         name = criterion if len(columns.scores) == 1 and criterion else f"{criterion} {name}".strip()
         values = [cells.at(read.fields, path) for path in paths]
         label = f"{read.where}: {','.join(paths)}"
-        values = cells.each(values[0] if len(paths) == 1 else values, lambda cell: cells.number(cell, label))  # noqa: B023
+        values = cells.mapped(values[0] if len(paths) == 1 else values, lambda cell: cells.number(cell, label))  # noqa: B023
         rated += ratings(name, values, judge, label)
-    return {name: value for name, value in judged(rated).items() if value or name not in given}
+    return {name: value for name, value in judged(rated).items() if value or name not in recorded}
 
 
-def _notes(columns: JudgmentColumns, given: Sequence[str], names: Sequence[str], further: Sequence[str]) -> list[str]:
+def _notes(columns: JudgmentColumns, fields: Sequence[str], names: Sequence[str], further: Sequence[str]) -> list[str]:
     """What was read as what, and what was not read."""
-    places = {own: getattr(columns, own) for own in ("id", "system", "candidate", "reference", "source", "group")}
-    told = [own if path == own else f"{own} {path}" for own, path in places.items() if path]
+    places = {role: getattr(columns, role) for role in ("id", "system", "candidate", "reference", "source", "group")}
+    lines = [role if path == role else f"{role} {path}" for role, path in places.items() if path]
     scores = [name if paths == (name,) else f"{name} ({', '.join(paths)})" for name, paths in columns.scores.items()]
-    told += (
-        [f"scores {', '.join([*given, *scores])}"]
-        if given or scores
+    lines += (
+        [f"scores {', '.join([*fields, *scores])}"]
+        if fields or scores
         else [f"no scores (name them with {option('scores', typed='--score')})"]
     )
-    told += [f"{own} {path}" for own in ("criterion", "judge") if (path := getattr(columns, own))]
-    notes = [f"columns read: {'; '.join(told)}"]
+    lines += [f"{role} {path}" for role in ("criterion", "judge") if (path := getattr(columns, role))]
+    notes = [f"columns read: {'; '.join(lines)}"]
     notes += [] if columns.id else ["no id: texts with the same source or references are of one input"]
     notes += [] if columns.system else ["no system: all texts are of one"]
     stems: dict[str, list[str]] = {}
@@ -255,7 +255,7 @@ def _notes(columns: JudgmentColumns, given: Sequence[str], names: Sequence[str],
         if len(numbered) > 1:
             several = f"{', '.join(numbered)} are scores of their own"
             notes.append(f"{several}; if each is of one judge: --score {stem}={','.join(numbered)}")
-    used = {part for _, path in _named(columns) for part in (path, path.partition(".")[0])}
-    used |= {*given, *further, *FIELDS, "reference", "undefined"}
+    used = {name for _, path in _named(columns) for name in (path, path.partition(".")[0])}
+    used |= {*fields, *further, *FIELDS, "reference", "undefined"}
     unread = [name for name in names if not any(name == path or fnmatchcase(name, path) for path in used)]
     return [*notes, f"columns not read: {', '.join(unread)}"] if unread else notes

@@ -32,21 +32,21 @@ def human_score(judgments: Judgments, asked: str | None, lower_is_better: Sequen
 
     Where there are several, `overall`, which no row has.
     """
-    known = _names(judgments.rows)
-    if asked is not None or len(known) != 1:
+    names = _names(judgments.rows)
+    if asked is not None or len(names) != 1:
         return judgments, oriented(asked or USUAL, lower_is_better)
-    note = f"human score: {known[0]}, the only one"
-    return (judgments if known[0] == USUAL else replace(judgments, notes=[*judgments.notes, note])), known[0]
+    note = f"human score: {names[0]}, the only one"
+    return (judgments if names[0] == USUAL else replace(judgments, notes=[*judgments.notes, note])), names[0]
 
 
 def negated(judgments: Judgments, names: Sequence[str]) -> Judgments:
     """The scores of ``names`` with the other sign, as ``negated_NAME``. Raises RecordError for one that no row has."""
-    known = _names(judgments.rows)
+    scores = _names(judgments.rows)
     for name in names:
-        if name not in known or f"{NEGATED}{name}" in known:
+        if name not in scores or f"{NEGATED}{name}" in scores:
             raise RecordError(
-                f"{option('lower_is_better', name)}: no row of {judgments.name} has this score{nearest(name, known)}, "
-                f"or it is negated already; the scores are {', '.join(known) or 'none'}"
+                f"{option('lower_is_better', name)}: no row of {judgments.name} has this score{nearest(name, scores)}, "
+                f"or it is negated already; the scores are {', '.join(scores) or 'none'}"
             )
     if not names:
         return judgments
@@ -76,10 +76,10 @@ def doubted(judgments: Judgments) -> Judgments:
         for name in _names(judgments.rows)
         if not name.startswith(NEGATED) and any(BAD.fullmatch(word.lower()) for word in WORD.findall(name))
     ]
-    told = (
+    note = (
         f"higher is taken to be better in {', '.join(names)}; if lower is: {option('lower_is_better', ','.join(names))}"
     )
-    return replace(judgments, notes=[*judgments.notes, *([told] if names else [])])
+    return replace(judgments, notes=[*judgments.notes, *([note] if names else [])])
 
 
 def _names(rows: Iterable[Judgment]) -> list[str]:

@@ -62,8 +62,8 @@ class Judgment:
     def to_json(self) -> str:
         """One line of JSON, without empty optional fields."""
         row = {name: getattr(self, name) for name in FIELDS}
-        given = {name: value for name, value in row.items() if value or name in NEEDED}
-        return json.dumps({**given, **self.columns}, ensure_ascii=False, allow_nan=False)
+        filled = {name: value for name, value in row.items() if value or name in NEEDED}
+        return json.dumps({**filled, **self.columns}, ensure_ascii=False, allow_nan=False)
 
 
 def write_jsonl(path: str | Path, judgments: Iterable[Judgment]) -> int:
@@ -77,12 +77,12 @@ def parse(row: Read, columns: Collection[str] = (), texts: RecordTexts | None = 
     if row.problem:
         raise RecordError(f"{where}: {row.problem}; one JSON object per line is expected")
     further = {name: row.fields[name] for name in columns if name in row.fields and name not in FIELDS}
-    given = {name: value for name, value in row.fields.items() if name not in (*further, "undefined")}
-    if "candidate" in given and reference_fields(given):
-        given = (texts or RecordTexts(where))(where, given)
-    if (named := identity(given.get("id"))) is not None:
-        given["id"] = named
-    judgment = parsing.parse(Judgment, given, where, RecordError, FIELDS)
+    fields = {name: value for name, value in row.fields.items() if name not in (*further, "undefined")}
+    if "candidate" in fields and reference_fields(fields):
+        fields = (texts or RecordTexts(where))(where, fields)
+    if (named := identity(fields.get("id"))) is not None:
+        fields["id"] = named
+    judgment = parsing.parse(Judgment, fields, where, RecordError, FIELDS)
     if not judgment.id:
         raise RecordError(f"{where}: id is empty")
     if any(abs(score or 0) > LARGEST for score in chain(judgment.scores.values(), *judgment.raw_scores.values())):

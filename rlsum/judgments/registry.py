@@ -84,12 +84,12 @@ def _public(
     module, _, function = READERS[name].partition(":")
     reader = getattr(importlib.import_module(module), function)
     try:
-        known = partial(reader, path, columns, layout) if name == HUB else partial(reader, Path(path).expanduser())
-        arguments = bind(name, known, {**as_spec(f"{name}{written}").options, **options})
+        loader = partial(reader, path, columns, layout) if name == HUB else partial(reader, Path(path).expanduser())
+        arguments = bind(name, loader, {**as_spec(f"{name}{written}").options, **options})
     except RewardError as error:
         raise RecordError(str(error)) from error
     try:
-        judgments: Judgments = known(**arguments)
+        judgments: Judgments = loader(**arguments)
     except RecordError as error:
         raise error if path in str(error) else RecordError(f"{path}: {error}") from error
     return judgments

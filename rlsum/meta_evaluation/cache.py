@@ -41,16 +41,16 @@ def scores_file(folder: Path) -> Path:
 
 
 def cached_scores(
-    reward: Reward, parts: Sequence[Sequence[Judgment]], file: Path | None, progress: Progress
+    reward: Reward, groups: Sequence[Sequence[Judgment]], file: Path | None, progress: Progress
 ) -> list[Floats]:
-    """The scores (n,) of each of ``parts``, which share no batch; only those that are not in ``file`` are computed.
+    """The scores (n,) of each of ``groups``, which share no batch; only those that are not in ``file`` are computed.
 
     Raises the reward's errors, and RewardError for a broken file.
     """
     if depends_on_batch(reward):
-        return [_together(reward, part, file, progress) for part in parts]
+        return [_together(reward, rows, file, progress) for rows in groups]
     cached = reward if file is None else Cached(reward, size=MOST, file=str(file))
-    return [_in_chunks(cached, part, progress) for part in parts]
+    return [_in_chunks(cached, rows, progress) for rows in groups]
 
 
 def score(reward: Reward, rows: Sequence[Judgment]) -> Floats:
@@ -74,9 +74,9 @@ def _together(reward: Reward, rows: Sequence[Judgment], file: Path | None, progr
     store = None if file is None else Store[float](str(file), MOST)
     keys = list(_keys(reward, rows)) if store else []
     stored = store.get([key for pair in keys for key in pair]) if store else {}
-    known = [np.nan if undefined in stored else stored.get(key) for key, undefined in keys]
-    scores = score(reward, rows) if None in known or not store else np.array(known, dtype=np.float64)
-    if store and None in known:
+    cached = [np.nan if undefined in stored else stored.get(key) for key, undefined in keys]
+    scores = score(reward, rows) if None in cached or not store else np.array(cached, dtype=np.float64)
+    if store and None in cached:
         pairs = zip(keys, scores, strict=True)
         store.put({undefined if np.isnan(x) else key: float(np.nan_to_num(x)) for (key, undefined), x in pairs})
     progress(len(rows))

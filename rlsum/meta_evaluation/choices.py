@@ -52,7 +52,7 @@ class Choices:
 
         Raises ValueError for an unknown statistic.
         """
-        known, test, random = [named(name) for name in statistics], self.test, self.random
+        coefficients, test, random = [named(name) for name in statistics], self.test, self.random
         if random in ("systems", "both") and (self.average or test != "auto"):
             taken = option("average", self.average, "--by-group") if self.average else option("test", test)
             raise UserError(f"{option('random', random)}: {taken} takes the systems as given; omit one of the two")
@@ -62,7 +62,7 @@ class Choices:
             raise UserError(
                 f"{option('test', test)}: within groups, only 'clustered permutation' is available; leave it out"
             )
-        if test == "williams" and (self.level != "pooled" or not all(of.williams for of in known)):
+        if test == "williams" and (self.level != "pooled" or not all(entry.williams for entry in coefficients)):
             needed = f"{option('level', 'pooled')} and of the statistics only pearson and spearman"
             raise UserError(f"{option('test', test)}: needs {needed}; leave it out")
         if test == "permutation" and self.level == "input":

@@ -150,20 +150,20 @@ def _best(metrics: Mapping[str, Correlation]) -> tuple[list[str], str]:
 def _highest(labels: Sequence[str], metrics: Mapping[str, Correlation], result: Result) -> str:
     best, top = _best(metrics)
     if len(metrics) == 1:
-        said = f"{best[0]} reaches {top}"
+        sentence = f"{best[0]} reaches {top}"
     elif len(best) == 1:
-        said = f"{best[0]} is highest at {top}{_equals(best[0], list(metrics), result)}"
+        sentence = f"{best[0]} is highest at {top}{_equals(best[0], list(metrics), result)}"
     else:
-        said = f"{joined(best)} {'all ' if len(best) == len(metrics) > 2 else ''}reach {top}"
-        said += "" if len(best) == len(metrics) else ", the highest value"
+        sentence = f"{joined(best)} {'all ' if len(best) == len(metrics) > 2 else ''}reach {top}"
+        sentence += "" if len(best) == len(metrics) else ", the highest value"
     if not named(result.statistic).accuracy:
         highest = [metrics[label] for label in best]
         if all(correlation.value < 0 for correlation in highest):
-            said += "; a value below 0 is disagreement with people"
+            sentence += "; a value below 0 is disagreement with people"
         if all(correlation.low <= 0 <= correlation.high for correlation in highest):
-            said += f"; {'its interval includes' if len(best) == 1 else 'their intervals include'} 0"
+            sentence += f"; {'its interval includes' if len(best) == 1 else 'their intervals include'} 0"
     undefined = [label for label in labels if label not in metrics]
-    return said + (f"; {joined(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined" if undefined else "")
+    return sentence + (f"; {joined(undefined)} {'is' if len(undefined) == 1 else 'are'} undefined" if undefined else "")
 
 
 def _equals(best: str, metrics: Sequence[str], result: Result) -> str:
@@ -187,10 +187,10 @@ def _length(length: str, value: float, metrics: Mapping[str, Correlation], resul
         if test.p_holm < ALPHA:
             more = (test.difference > 0) == (test.a == length)
             verdicts[f"significantly {'more' if more else 'less'} than"].append(test.b if test.a == length else test.a)
-    said = f"{length} alone reaches {number(value)}, {_compared(places, len(metrics))}"
+    sentence = f"{length} alone reaches {number(value)}, {_compared(places, len(metrics))}"
     if any(verdicts.values()):
-        return f"{said}; {_compared(verdicts, len(metrics))}"
-    return said + ("; no difference detected" if tests else "; not tested")
+        return f"{sentence}; {_compared(verdicts, len(metrics))}"
+    return sentence + ("; no difference detected" if tests else "; not tested")
 
 
 def _tested(result: Result) -> list[MetricTest]:
@@ -200,9 +200,9 @@ def _tested(result: Result) -> list[MetricTest]:
 def _compared(places: Mapping[str, Sequence[str]], total: int) -> str:
     """``more than a and b, less than c``."""
     every = "every metric" if total > 1 else ""
-    parts = ((place, labels) for place, labels in places.items() if labels)
+    shown = ((place, labels) for place, labels in places.items() if labels)
     return ", ".join(
-        f"{place} {every if every and len(labels) == total else _listed(labels, total)}" for place, labels in parts
+        f"{place} {every if every and len(labels) == total else _listed(labels, total)}" for place, labels in shown
     )
 
 
@@ -212,10 +212,10 @@ def _differences(name: str, result: Result) -> list[str]:
     undetected = [f"{test.a} and {test.b}" for test in tested if test.p_holm >= ALPHA]
     if not tested:
         return []
-    of = counted(len(tested), "tested pair")
+    pairs = counted(len(tested), "tested pair")
     corrected = f"p < {ALPHA} after {CORRECTION}'s correction"
-    said = f"a difference is detected in {len(tested) - len(undetected):,} of {of} ({corrected})"
+    sentence = f"a difference is detected in {len(tested) - len(undetected):,} of {pairs} ({corrected})"
     if not undetected:
-        return [f"{name}: {said}."]
+        return [f"{name}: {sentence}."]
     listed = "; ".join(undetected) if len(undetected) <= FEW else "see the table of tests"
-    return [f"{name}: {said}; in {len(undetected):,} none: {listed}."]
+    return [f"{name}: {sentence}; in {len(undetected):,} none: {listed}."]

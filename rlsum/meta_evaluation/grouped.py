@@ -51,8 +51,8 @@ def correlate_within(
         correlations[group] = correlate(*scores, statistic=statistic, level=level, **names, how=how)
         if not np.isnan(correlations[group].value) and how.resamples:
             rows = judged_rows(*scores, **names)
-            kept = np.unique(rows.unit)
-            rows = replace(rows, unit=np.searchsorted(kept, rows.unit), units=len(kept))
+            units = np.unique(rows.unit)
+            rows = replace(rows, unit=np.searchsorted(units, rows.unit), units=len(units))
             if named(statistic).influence:
                 spreads[group] = estimate(valued(rows, statistic, level), statistic, level, "inputs")
             else:
@@ -69,33 +69,33 @@ def compare_within(table: ScoreTable, statistic: str, level: Level, choices: Cho
 
 def _by_swaps(table: ScoreTable, a: str, b: str, statistic: str, level: Level, choices: Choices) -> MetricTest:
     """The test of an average difference by swaps of whole inputs within each group."""
-    parts: list[Swapped] = []
+    results: list[Swapped] = []
     weights: list[int] = []
     groups = list(_pairs(table, a, b))
     for seed, (_, first, second) in enumerate(groups, choices.seed):
         if _varied(first, second):
             options: dict[str, Any] = {"resamples": choices.resamples, "seed": seed, "exact": False}
-            part = swapped_differences(first, second, statistic, level, **options)
-            if not part.reason:
-                parts.append(part)
+            result = swapped_differences(first, second, statistic, level, **options)
+            if not result.reason:
+                results.append(result)
                 weights.append(1 if choices.average == "groups" else len(first))
-    left_out = len(groups) - len(parts)
-    why = f"whole inputs are swapped within each of {len(parts)} groups"
+    left_out = len(groups) - len(results)
+    why = f"whole inputs are swapped within each of {len(results)} groups"
     why += f" ({left_out} more are undefined)" if left_out else ""
     test = _untested(table, a, b, "clustered permutation", statistic, level, why)
     if choices.test == "auto" and level == "system":
         return replace(test, reason=f"no test: {why_not(statistic, level, 0, 0, 'inputs', test=True)}")
-    if not parts:
+    if not results:
         return replace(test, reason="undefined in every group")
     share = np.array(weights) / sum(weights)
-    difference = float(share @ [part.difference for part in parts])
-    p, p_greater = p_values(difference, share @ np.stack([part.swaps for part in parts]))
-    return replace(test, difference=difference, p=p, p_greater=p_greater, units=sum(part.units for part in parts))
+    difference = float(share @ [result.difference for result in results])
+    p, p_greater = p_values(difference, share @ np.stack([result.swaps for result in results]))
+    return replace(test, difference=difference, p=p, p_greater=p_greater, units=sum(result.units for result in results))
 
 
 def _by_t(table: ScoreTable, a: str, b: str, statistic: str, level: Level, choices: Choices) -> MetricTest:
     """The t test of an average difference, each group with a standard error of its own."""
-    parts, weights, left_out, equal = [], [], 0, 0
+    spreads, weights, left_out, equal = [], [], 0, 0
     why = "inputs are the independent units"
     test = _untested(table, a, b, "clustered t", statistic, level, why)
     for group, first, second in _pairs(table, a, b):
@@ -109,15 +109,15 @@ def _by_t(table: ScoreTable, a: str, b: str, statistic: str, level: Level, choic
         difference = estimated_difference(first, second, statistic, level, "inputs")
         same = abs(difference.value) < 1e-12 and np.isnan(difference.error)
         equal += same
-        parts.append(difference._replace(error=0.0) if same else difference)
+        spreads.append(difference._replace(error=0.0) if same else difference)
         weights.append(1 if choices.average == "groups" else len(first))
-    why += f", of each of {len(parts)} groups"
+    why += f", of each of {len(spreads)} groups"
     why += f" ({left_out} more are undefined)" if left_out else ""
-    why += f"; in {equal} of them the metrics are equal, so p is that of the others" if 0 < equal < len(parts) else ""
-    if not parts:
+    why += f"; in {equal} of them the metrics are equal, so p is that of the others" if 0 < equal < len(spreads) else ""
+    if not spreads:
         return replace(test, why=why, reason="undefined in every group")
-    mean = averaged(parts, np.array(weights, dtype=np.float64))
-    units = sum(part.degrees + 1 for part in parts)
+    mean = averaged(spreads, np.array(weights, dtype=np.float64))
+    units = sum(spread.degrees + 1 for spread in spreads)
     return replace(with_t(test, mean), why=why, units=units)
 
 
@@ -168,8 +168,8 @@ def _averaged(
     if spreads or draws:
         low, high, reason = _interval(defined, spreads, draws, weights, choices.uncertainty.level)
     if left_out:
-        left = f"{len(left_out)} of {len(correlations)} groups left out ({reasons})"
-        reason = f"{left}; {reason}" if reason else left
+        omitted = f"{len(left_out)} of {len(correlations)} groups left out ({reasons})"
+        reason = f"{omitted}; {reason}" if reason else omitted
     return GroupedCorrelation(replace(result, value=value, low=low, high=high, reason=reason), correlations, left_out)
 
 

@@ -131,12 +131,12 @@ def to_json(evaluation: Results) -> str:
 def correlation_rows(evaluation: Results) -> Iterator[Sequence[Any]]:
     """A correlation a line: metrics, lengths and judges, each group and the whole."""
     fields = ("value", "low", "high", "n", "coverage", "over", "left_out", "epsilon", "reason")
-    whole = "" if evaluation.choices.average is None else f"average of {evaluation.choices.average}"
+    average = "" if evaluation.choices.average is None else f"average of {evaluation.choices.average}"
     yield ("label", "kind", "statistic", "level", "group", *fields)
     for result in evaluation.results:
         for label, grouped in result.correlations.items():
             kind = evaluation.table.columns[label].kind
-            for group, correlation in (*grouped.groups.items(), (whole, grouped.average)):
+            for group, correlation in (*grouped.groups.items(), (average, grouped.average)):
                 yield label, kind, result.statistic, result.level, group, *_values(correlation, fields)
         if result.ceiling is not None:
             label = "judges: one against the others"

@@ -143,11 +143,11 @@ def lengths(rows: Sequence[Judgment], unit: Unit) -> Floats:
 def judge_scores(rows: Sequence[Judgment], score: str) -> JudgeScores | None:
     """The scores of single judges; None if there are none of this name. Named if every row that has some names them."""
     raw = [np.array(row.raw_scores.get(score, ()), dtype=np.float64) for row in rows]  # None becomes NaN
-    given = [row for row, values in zip(rows, raw, strict=True) if len(values)]
+    judged = [row for row, values in zip(rows, raw, strict=True) if len(values)]
     if all(np.isnan(values).all() for values in raw):
         return None
-    named = all(row.judges and len(set(row.judges)) == len(row.judges) for row in given)
-    people = sorted({judge for row in given for judge in row.judges}) if named else []
+    named = all(row.judges and len(set(row.judges)) == len(row.judges) for row in judged)
+    people = sorted({judge for row in judged for judge in row.judges}) if named else []
     column_of = {judge: column for column, judge in enumerate(people)}
     scores = np.full((len(rows), len(people) or max(map(len, raw))), np.nan)
     for line, (row, values) in enumerate(zip(rows, raw, strict=True)):
@@ -167,11 +167,11 @@ def short_labels(labels: Iterable[str]) -> dict[str, str]:
 
 
 def _without_shared(spec: Spec, all_specs: Iterable[Spec]) -> Spec:
-    same_name = [other.options for other in all_specs if other.name == spec.name]
+    same_name = [member.options for member in all_specs if member.name == spec.name]
     if len(same_name) == 1:
         return spec
     distinct = {
-        key: value for key, value in spec.options.items() if any(other.get(key) != value for other in same_name)
+        key: value for key, value in spec.options.items() if any(options.get(key) != value for options in same_name)
     }
     return Spec(spec.name, distinct)
 
@@ -180,9 +180,9 @@ def _rated(judgments: Judgments, score: str) -> tuple[list[Judgment], dict[str, 
     """The rows with a human score, and the counts of all others by reason. Raises UserError if no row has it."""
     rows = [row for row in judgments.rows if row.scores.get(score) is not None]
     if not rows:
-        known = [*dict.fromkeys(name for row in judgments.rows for name, at in row.scores.items() if at is not None)]
-        choices = f"there are {', '.join(known)}" if known else "no row has any score"
-        raise UserError(f"{judgments.name}: no row has the score {score!r}{nearest(score, known)}; {choices}")
+        names = [*dict.fromkeys(name for row in judgments.rows for name, at in row.scores.items() if at is not None)]
+        choices = f"there are {', '.join(names)}" if names else "no row has any score"
+        raise UserError(f"{judgments.name}: no row has the score {score!r}{nearest(score, names)}; {choices}")
     missing = len(judgments.rows) - len(rows)
     return rows, {**judgments.left_out, **({f"without a score {score!r}": missing} if missing else {})}
 
@@ -191,8 +191,8 @@ def _column(
     label: str, metric: Reward, rows: Sequence[Judgment], cache: Path | None, progress: Progress | None
 ) -> Column:
     groups = list(members([row.group for row in rows]).values())
-    parts = [[rows[index] for index in group] for group in groups]
-    results = cached_scores(metric, parts, cache, lambda count: progress(label, count) if progress else None)
+    judged = [[rows[index] for index in group] for group in groups]
+    results = cached_scores(metric, judged, cache, lambda count: progress(label, count) if progress else None)
     scores = np.full(len(rows), np.nan)
     for group, values in zip(groups, results, strict=True):
         scores[group] = values

@@ -34,8 +34,8 @@ def correlation_table(evaluation: Results) -> Table:
     rows += _judge_rows(evaluation) if table.judges is not None else []
     notes = [*_intervals(evaluation), *([BOLD] if _bold(rows) else []), COVERAGE, *_thresholds(evaluation)]
     notes += _about_judges(evaluation)
-    whole = "" if choices.average is None else ", average of groups"
-    header = ("", *(f"{result.statistic}, {result.level}{whole}" for result in results), "n", "coverage")
+    suffix = "" if choices.average is None else ", average of groups"
+    header = ("", *(f"{result.statistic}, {result.level}{suffix}" for result in results), "n", "coverage")
     return Table(f"Agreement with people: {table.score}", header, tuple(rows), tuple(notes))
 
 
@@ -132,8 +132,8 @@ def _methods(result: Result) -> list[str]:
 def _judge_rows(evaluation: Results) -> list[tuple[Cell, ...]]:
     alpha = evaluation.alpha
     ceilings = [result.ceiling for result in evaluation.results]
-    known = next((ceiling for ceiling in ceilings if ceiling is not None), alpha)
-    n = [Cell(f"{agreement.n:,}" if agreement else UNDEFINED) for agreement in (known, alpha)]
+    first = next((ceiling for ceiling in ceilings if ceiling is not None), alpha)
+    n = [Cell(f"{agreement.n:,}" if agreement else UNDEFINED) for agreement in (first, alpha)]
     empty = [Cell(UNDEFINED)] * (len(ceilings) - 1)
     return [
         (Cell(CEILING), *map(_cell, ceilings), n[0], Cell("")),

@@ -61,8 +61,8 @@ def file_format(path: Path) -> str:
 
 
 def _holds(path: Path) -> str:
-    known = READERS.get(uncompressed(path).suffix)
-    return known.holds if known else ""
+    reader = READERS.get(uncompressed(path).suffix)
+    return reader.holds if reader else ""
 
 
 def is_table(path: Path) -> bool:

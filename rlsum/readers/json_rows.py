@@ -16,9 +16,9 @@ from rlsum.readers.text import divisible, lines, numbered_lines
 
 def jsonl(path: Path) -> Iterator[Read]:
     """Rows of a file of one object a line, or of one JSON value: see `rows_of`. Raises RecordError as `lines`."""
-    whole = _whole(path)
-    if whole is not None:
-        for number, row in enumerate(whole, 1):
+    rows = _whole(path)
+    if rows is not None:
+        for number, row in enumerate(rows, 1):
             yield Read(f"{path}, row {number}", numbered(path, number), *_object(row))
         return
     yield from lines_of_objects(path)

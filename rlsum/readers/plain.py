@@ -81,10 +81,10 @@ def story(lines: list[str]) -> dict[str, str]:
     """
     article: list[str] = []
     highlights: list[str] = []
-    part = article
+    section = article
     for line in lines:
         if line == "@highlight":
-            part = highlights
+            section = highlights
         elif line:
-            part.append(line if line.endswith(SENTENCE_ENDS) else f"{line} .")
+            section.append(line if line.endswith(SENTENCE_ENDS) else f"{line} .")
     return {"article": " ".join(article), "highlights": "\n".join(highlights)}

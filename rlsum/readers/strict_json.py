@@ -36,10 +36,10 @@ def json_value(text: str | bytes) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         nonlocal objects
         objects += 1
-        made = dict(pairs)
-        if len(made) < len(pairs):
+        members = dict(pairs)
+        if len(members) < len(pairs):
             raise Repeated(f"{Counter(name for name, _ in pairs).most_common(1)[0][0]!r} is written twice")
-        return made
+        return members
 
     try:
         text = text.decode("utf-8") if isinstance(text, bytes) else text

@@ -84,9 +84,9 @@ def excel_file(path: Path) -> Iterator[Read]:
         shown, written = (openpyxl.load_workbook(path, read_only=True, data_only=values) for values in (True, False))
     except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
         raise CorpusError(f"path={str(path)!r}: an unreadable workbook ({error}); save it as .xlsx again") from error
-    name, *others = shown.sheetnames
-    if others:
-        say(f"{path}: the first of {len(others) + 1} sheets, {name!r}")
+    name, *more = shown.sheetnames
+    if more:
+        say(f"{path}: the first of {len(more) + 1} sheets, {name!r}")
     header: list[str] = []
     sheets = (book.worksheets[0].iter_rows(values_only=True) for book in (shown, written))
     for number, (values, formulas) in enumerate(zip(*sheets, strict=True), 1):

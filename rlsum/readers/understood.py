@@ -46,17 +46,17 @@ class Understood:
             self.missing.update(MISSING.intersection(references))
         if names != self.last:
             self.last = names
-            for role, given in zip(ROLES, names, strict=False):
-                self.columns.setdefault(role, {}).update(dict.fromkeys(given))
+            for role, columns in zip(ROLES, names, strict=False):
+                self.columns.setdefault(role, {}).update(dict.fromkeys(columns))
 
     def __str__(self) -> str:
         roles = [(role, ", ".join(map(repr, names))) for role, names in self.columns.items() if names]
-        parts = [f"{role} {names}{self._noted(role)}" for role, names in roles]
+        described = [f"{role} {names}{self._noted(role)}" for role, names in roles]
         rows = f"{self.path}: {self.rows:,} " + (
-            f"row{'s' * (self.rows != 1)}" if parts else f"{self.lines}, one a line"
+            f"row{'s' * (self.rows != 1)}" if described else f"{self.lines}, one a line"
         )
         written = [f"{count:,} x the text {text!r}, which is no text" for text, count in self.missing.items()]
-        return "; ".join([rows, *parts, *filter(None, [self.left_out]), *written])
+        return "; ".join([rows, *described, *filter(None, [self.left_out]), *written])
 
     def _noted(self, role: str) -> str:
         if role != "references":

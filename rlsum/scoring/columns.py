@@ -62,8 +62,8 @@ class TextColumn:
                 return references(read.fields, name, self.lists)
             return [one_text(read.fields.get(name))]
         except NotText as error:
-            told = error if self.role == "references" else f"{name}: {error}"
-            raise RecordError(f"{read.where}: {told}") from error
+            problem = error if self.role == "references" else f"{name}: {error}"
+            raise RecordError(f"{read.where}: {problem}") from error
 
     def _chosen(self, fields: Mapping[str, Any]) -> str:
         """The name of the column, from the first row."""

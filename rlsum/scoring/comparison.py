@@ -72,10 +72,10 @@ def intervals(
 
 def compare(system: SystemScores, baseline: SystemScores, metric: str, resampling: Resampling) -> Comparison:
     """Compare two systems on one metric, paired by id. NaN difference and p where they share no defined item."""
-    rows, others, unpaired = _paired(system, baseline)
+    rows, baseline_rows, unpaired = _paired(system, baseline)
     difference: tuple[Interval, float] = Interval(np.nan, np.nan, np.nan, 0), np.nan
     if rows:
-        difference = resampling.difference(system.metrics[metric][rows], baseline.metrics[metric][others])
+        difference = resampling.difference(system.metrics[metric][rows], baseline.metrics[metric][baseline_rows])
     return Comparison(system.system, baseline.system, metric, *difference, len(rows), unpaired)
 
 
@@ -87,15 +87,15 @@ def compare_corpora(
     The test swaps the outputs of random articles (Riezler and Maxwell 2005): a value of all texts has no mean of
     articles. It has no interval.
     """
-    rows, others, unpaired = _paired(system, baseline)
+    rows, baseline_rows, unpaired = _paired(system, baseline)
     if not rows:
         return None
     (counts, value), (baseline_counts, _) = system.counts[metric], baseline.counts[metric]
-    own, other = counts[rows], baseline_counts[others]
-    difference = value(own.sum(axis=0)) - value(other.sum(axis=0))
-    moved = np.random.default_rng(resampling.seed).random((resampling.resamples, len(own))) < 0.5
-    changes = moved @ (other - own)  # (resamples, counts)
-    swapped = [value(own.sum(axis=0) + change) - value(other.sum(axis=0) - change) for change in changes]
+    paired, baseline_paired = counts[rows], baseline_counts[baseline_rows]
+    difference = value(paired.sum(axis=0)) - value(baseline_paired.sum(axis=0))
+    moved = np.random.default_rng(resampling.seed).random((resampling.resamples, len(paired))) < 0.5
+    changes = moved @ (baseline_paired - paired)  # (resamples, counts)
+    swapped = [value(paired.sum(axis=0) + change) - value(baseline_paired.sum(axis=0) - change) for change in changes]
     extreme = int((np.abs(swapped) >= abs(difference) - 1e-12).sum())
     p = (extreme + 1) / (len(swapped) + 1)
     interval = Interval(difference, np.nan, np.nan, len(rows))
@@ -114,17 +114,17 @@ def compare_all(systems: Sequence[SystemScores], baseline: SystemScores, resampl
 
     Values of whole corpora are tested like means: what a table shows is what is tested.
     """
-    others = [system for system in systems if system is not baseline]
+    compared = [system for system in systems if system is not baseline]
     means = [
         compare(system, baseline, name, resampling)
-        for system in others
+        for system in compared
         for name in system.metrics
         if name in baseline.metrics
     ]
-    whole = [
+    corpora = [
         compare_corpora(system, baseline, name, resampling)
-        for system in others
+        for system in compared
         for name in system.counts
         if name in baseline.counts
     ]
-    return with_holm([*means, *filter(None, whole)])
+    return with_holm([*means, *filter(None, corpora)])

@@ -46,8 +46,8 @@ class Survey:
         """A line for each column with something to tell: what metrics score, or what was cleaned away."""
         consequence = consequence or f"metrics score it as part of the text: {option('clean', True)} leaves it out"
         written = f"cleaned by {NAME}: {{}}: {{}}" if clean else f"{{}}: {{}}; {consequence}"
-        told = ((column.name, column.counts(0 if clean else LEAST)) for column in self.columns.values())
-        lines = [written.format(name, ", ".join(counts)) for name, counts in told if counts]
+        counted = ((column.name, column.counts(0 if clean else LEAST)) for column in self.columns.values())
+        lines = [written.format(name, ", ".join(counts)) for name, counts in counted if counts]
         more = [f"and in {len(lines) - MOST} more columns"] if len(lines) > MOST else []
         return lines[:MOST] + more
 

@@ -40,7 +40,7 @@ class Limits:
 class Sign:
     """A sign of degeneration: what the texts that have it do, and the share of texts from which on it is said."""
 
-    said: str
+    predicate: str
     alarm: float
 
 
@@ -82,16 +82,16 @@ def degeneration(
 
 def _of_text(text: str, dropped: frozenset[str]) -> list[str]:
     """The signs that a text has by itself."""
-    said = [word.lower() for word in words(text)]
-    if not said:
+    tokens = [word.lower() for word in words(text)]
+    if not tokens:
         return ["empty"]
     marks = sum(map(_is_mark, units(text)))
-    signs = ["marks"] if 2 * marks > len(said) else []
-    if dropped and sum(word not in dropped for word in said) <= 0.2 * len(said):
+    signs = ["marks"] if 2 * marks > len(tokens) else []
+    if dropped and sum(word not in dropped for word in tokens) <= 0.2 * len(tokens):
         signs.append("function words")
-    ends = range(WINDOW, len(said) + 1, WINDOW) if len(said) >= WINDOW else [len(said)]
-    distinct = [len(set(said[max(0, end - WINDOW) : end])) / min(WINDOW, end) for end in ends]
-    if sum(distinct) < 0.4 * len(distinct) and len(said) >= FEW:
+    ends = range(WINDOW, len(tokens) + 1, WINDOW) if len(tokens) >= WINDOW else [len(tokens)]
+    distinct = [len(set(tokens[max(0, end - WINDOW) : end])) / min(WINDOW, end) for end in ends]
+    if sum(distinct) < 0.4 * len(distinct) and len(tokens) >= FEW:
         signs.append("repetition")
     return signs
 
@@ -106,13 +106,13 @@ def _of_unknown_words(outputs: Sequence[Output]) -> int:
     references = {reference for output in outputs for reference in output.references}
     if len(references) < ENOUGH:
         return 0
-    known = {word.lower() for reference in references for word in words(reference)}
+    vocabulary = {word.lower() for reference in references for word in words(reference)}
     count = 0
     for output in outputs:
-        strange = [word for word in map(str.lower, words(output.candidate)) if word not in known]
+        strange = [word for word in map(str.lower, words(output.candidate)) if word not in vocabulary]
         if output.source and len(strange) > 0.8 * len(words(output.candidate)):
-            own = {word.lower() for word in words(output.source)}
-            count += sum(word not in own for word in strange) > 0.8 * len(words(output.candidate))
+            of_source = {word.lower() for word in words(output.source)}
+            count += sum(word not in of_source for word in strange) > 0.8 * len(words(output.candidate))
     return count
 
 

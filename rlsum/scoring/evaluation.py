@@ -63,13 +63,13 @@ class Evaluation(Shown):
         counts = {system: len(outputs) for system, outputs in self.outputs.items()}
         sizes = ", ".join(f"{system} {count:,}" for system, count in counts.items())
         articles = f"Articles: {sizes}; {self.resampling.note}."
-        said = [*undefined(self.metrics, counts), *identical(self.outputs), *no_text(self.outputs)]
+        warnings = [*undefined(self.metrics, counts), *identical(self.outputs), *no_text(self.outputs)]
         tables = [
             metric_table(
                 self.metrics,
                 self.missing,
                 "Scores x 100",
-                [articles, *self.notes, *self.debris, *said],
+                [articles, *self.notes, *self.debris, *warnings],
                 self.headings,
                 self.corpus,
                 counts,
@@ -156,8 +156,8 @@ def evaluate(
         systems = read_systems([*map(Path, paths)], [*map(Path, references)], *named)  # type: ignore[arg-type]
     baseline = baseline or next(iter(systems))
     if baseline not in systems:
-        known = ", ".join(systems)
-        raise UserError(f"{option('baseline', baseline)}: not among the systems; choose one of {known}")
+        choices = ", ".join(systems)
+        raise UserError(f"{option('baseline', baseline)}: not among the systems; choose one of {choices}")
     resampling = Resampling(resamples=resamples, seed=seed)
     scores, used, debris = score_systems(systems, scorers, clean, advance)
     return _evaluation(systems, scores, baseline, resampling, used, missing, debris)

@@ -72,15 +72,15 @@ class Journal:
 
     def _check(self, overwrite: bool) -> None:
         described, fix = self.description.exists(), f"remove it and {self.path.name} to start anew"
-        known = json_object(self.description, fix, UserError) if described else {}
-        other = [key for key in self.origin if known.get(key) != self.origin[key]]
+        recorded = json_object(self.description, fix, UserError) if described else {}
+        differing = [key for key in self.origin if recorded.get(key) != self.origin[key]]
         self.file.seek(0)
-        if other and not overwrite and (held := sum(line.endswith(b"\n") for line in self.file)):
+        if differing and not overwrite and (held := sum(line.endswith(b"\n") for line in self.file)):
             raise UserError(
-                f"{self.path}: holds {held:,} lines of an earlier command, whose {', '.join(other)} differed; run that "
-                f"command to continue, or add {option('overwrite', True)} to start anew"
+                f"{self.path}: holds {held:,} lines of an earlier command, whose {', '.join(differing)} differed; "
+                f"run that command to continue, or add {option('overwrite', True)} to start anew"
             )
-        if other or not described:
+        if differing or not described:
             self.file.truncate(0)  # before the description, or lines of another origin would pass for these
             write_atomically(self.description, json.dumps(self.origin, indent=2, ensure_ascii=False).encode())
 

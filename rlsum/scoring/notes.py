@@ -28,17 +28,17 @@ def identical(outputs: Outputs) -> list[str]:
 
 def no_text(outputs: Outputs) -> list[str]:
     """Systems whose outputs are no text, by the signs that their references do not have."""
-    said = []
+    warnings = []
     for system, members in outputs.items():
         references = [replace(output, candidate=output.references[0]) for output in members if output.references]
         usual, shares = degeneration(references), degeneration(members)
         signs = [
-            f"{shares[name]:.0%} {sign.said}"
+            f"{shares[name]:.0%} {sign.predicate}"
             for name, sign in SIGNS.items()
             if shares[name] >= sign.alarm > usual[name]
         ]
-        said += [f"Warning: read the outputs of {system} before its scores: {joined(signs)}."] if signs else []
-    return said
+        warnings += [f"Warning: read the outputs of {system} before its scores: {joined(signs)}."] if signs else []
+    return warnings
 
 
 def undefined(metrics: Mapping[str, Mapping[str, Interval]], sizes: Mapping[str, int]) -> list[str]:
@@ -65,9 +65,9 @@ def unpaired(comparisons: Sequence[Comparison]) -> list[str]:
 
 def other_references(outputs: Outputs, compared_with: str) -> list[str]:
     """Scores against other references are not comparable, which the reader may not know of the files."""
-    known = {output.id: output.references for output in outputs[compared_with]}
+    references = {output.id: output.references for output in outputs[compared_with]}
     counts = {
-        system: sum(output.references != known.get(output.id, output.references) for output in members)
+        system: sum(output.references != references.get(output.id, output.references) for output in members)
         for system, members in outputs.items()
     }
     return [

@@ -67,8 +67,8 @@ def score_system(
                 raise
             unavailable[label] = str(error)
     ids = tuple(output.id for output in outputs)
-    whole = {label: getattr(rewards[label], "corpus_counts", None) for label in columns}
-    counts = {label: of_all(inputs) for label, of_all in whole.items() if of_all is not None}
+    counters = {label: getattr(rewards[label], "corpus_counts", None) for label in columns}
+    counts = {label: counter(inputs) for label, counter in counters.items() if counter is not None}
     corpus = {label: value(rows.sum(axis=0)) for label, (rows, value) in counts.items()}
     return SystemScores(system, ids, columns, measure_properties(outputs), unavailable, corpus, counts)
 
@@ -143,8 +143,8 @@ def read_systems(
         fix = "give files of references, too, or convert the outputs with `rlsum data outputs`"
         raise RecordError(f"column {column!r}: records have `candidate` and `references`; {fix}")
     if texts := [path for path in paths if not references and is_text(path)]:
-        given = option("references", texts[-1] if len(texts) > 1 else "FILE")
-        raise RecordError(f"{texts[0]}: texts alone, one a line; give their references, as in {given}")
+        example = option("references", texts[-1] if len(texts) > 1 else "FILE")
+        raise RecordError(f"{texts[0]}: texts alone, one a line; give their references, as in {example}")
     if len(set(paths)) < len(paths):
         raise RecordError(f"{next(path for path in paths if paths.count(path) > 1)} is given twice; leave one out")
     files = {
@@ -168,8 +168,8 @@ def _lines(
 
 
 def _output(row: Mapping[str, Any], system: str) -> Output:
-    own = {name: row[name] for name in ("id", "source", "candidate")}
-    return Output(**own, references=tuple(row["references"]), system=system, columns=other_fields(row))
+    texts = {name: row[name] for name in ("id", "source", "candidate")}
+    return Output(**texts, references=tuple(row["references"]), system=system, columns=other_fields(row))
 
 
 def outputs_of(

@@ -148,12 +148,12 @@ class Listed:
         columns = columns or {}
         if taken := next((name for name in columns if name in RECORD_FIELDS), None):
             raise RecordError(f"columns: {taken!r} is a field of every record; rename the column")
-        given: dict[str, Iterable[Any]] = {"candidates": candidates, "references": references, "sources": sources}
-        given |= columns
-        for name, texts in given.items():
+        inputs: dict[str, Iterable[Any]] = {"candidates": candidates, "references": references, "sources": sources}
+        inputs |= columns
+        for name, texts in inputs.items():
             if isinstance(texts, str):
                 raise RecordError(f"{name}={texts[:40]!r}: one text; give a list, one member for each candidate")
-        lists: dict[str, list[Any]] = {name: list(texts) for name, texts in given.items()}
+        lists: dict[str, list[Any]] = {name: list(texts) for name, texts in inputs.items()}
         count = len(lists["candidates"])
         lists["sources"] = lists["sources"] or [""] * count
         for name, texts in lists.items():

@@ -37,14 +37,14 @@ def repetition(candidate: str, source: str) -> float:
 
 def novelty(candidate: str, source: str) -> float:
     """Share of bigrams that are not in the source, in any case (See et al. 2017, figure 6); NaN without any."""
-    bigrams, known = pairwise(units(candidate)), set(pairwise(units(source)))
-    return _share(bigram not in known for bigram in bigrams) if source else math.nan
+    bigrams, of_source = pairwise(units(candidate)), set(pairwise(units(source)))
+    return _share(bigram not in of_source for bigram in bigrams) if source else math.nan
 
 
 def copy_rate(candidate: str, source: str) -> float:
     """Share of the tokens that occur in the source, in any case, 0 to 1; NaN for no token or an empty source."""
-    known = set(units(source))
-    return _share(token in known for token in units(candidate)) if source else math.nan
+    of_source = set(units(source))
+    return _share(token in of_source for token in units(candidate)) if source else math.nan
 
 
 def invented_names(candidate: str, source: str) -> float:
@@ -53,8 +53,8 @@ def invented_names(candidate: str, source: str) -> float:
     NaN for a candidate without capitalised words, as in a lower-cased corpus, or an unknown (empty) source.
     """
     named = names(candidate)
-    known = {word.lower() for word in words(source)} if named else set()
-    return _share(name.lower() not in known for name in named) if source else math.nan
+    of_source = {word.lower() for word in words(source)} if named else set()
+    return _share(name.lower() not in of_source for name in named) if source else math.nan
 
 
 def words(text: str) -> list[str]:

@@ -148,7 +148,7 @@ def score(
     prefixes = Survey.of(texts).prefixes if clean else None
     scorers = scorers if prefixes is None else all_cleaned(scorers, prefixes)
     resampling, cleaned = Resampling(resamples=resamples, seed=seed), not some_raw(scorers.values())
-    with Scoring(partial(_made, metrics, language, prefixes), workers) as scoring:
+    with Scoring(partial(_scorers, metrics, language, prefixes), workers) as scoring:
         signatures = scoring.signatures()
         notes = read_as_english(signatures, _written(pairs), option("language", ""))
         rows = share.rows(identity.rows, CHUNK)
@@ -177,9 +177,9 @@ def _written_to(out: str | Path | None, shard: str | None, overwrite: bool) -> t
     return out, share
 
 
-def _made(metrics: Specs, language: str | None, prefixes: Sequence[str] | None) -> dict[str, Reward]:
-    made = rewards.from_specs(metrics, language)
-    return made if prefixes is None else all_cleaned(made, prefixes)
+def _scorers(metrics: Specs, language: str | None, prefixes: Sequence[str] | None) -> dict[str, Reward]:
+    scorers = rewards.from_specs(metrics, language)
+    return scorers if prefixes is None else all_cleaned(scorers, prefixes)
 
 
 def _written(pairs: Pairs) -> Iterator[str]:
@@ -225,6 +225,6 @@ def _run(
 
 def _joined(row: Row, scores: dict[str, float | None], undefined: dict[str, str]) -> str:
     """The row as JSON with its new scores and reasons; those of other metrics stay."""
-    others = {metric: reason for metric, reason in row.get("undefined", {}).items() if metric not in scores}
-    joined = {**row, "scores": {**row.get("scores", {}), **scores}, "undefined": {**others, **undefined}}
+    reasons = {metric: reason for metric, reason in row.get("undefined", {}).items() if metric not in scores}
+    joined = {**row, "scores": {**row.get("scores", {}), **scores}, "undefined": {**reasons, **undefined}}
     return json.dumps(joined, ensure_ascii=False, allow_nan=False)

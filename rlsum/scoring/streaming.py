@@ -111,10 +111,10 @@ class _Worker:
     """A process that loads the rewards, and a pipe to it, which closes when the process ends."""
 
     def __init__(self, make: Make) -> None:
-        self.connection, theirs = CONTEXT.Pipe()
-        self.process = CONTEXT.Process(target=_serve, args=(theirs, make))
+        self.connection, worker_end = CONTEXT.Pipe()
+        self.process = CONTEXT.Process(target=_serve, args=(worker_end, make))
         self.process.start()
-        theirs.close()
+        worker_end.close()
 
     def ask(self, question: list[Row] | None) -> Any:
         """Scores of some rows, or signatures for None. Raises the worker's error, UserError where it was killed."""

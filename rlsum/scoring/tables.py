@@ -30,20 +30,20 @@ def metric_table(
     fewer says so.
     """
     names, counts = headings or {}, sizes or {}
-    whole = list(dict.fromkeys(name for values in (corpus or {}).values() for name in values))
+    corpus_metrics = list(dict.fromkeys(name for values in (corpus or {}).values() for name in values))
     metrics = list(dict.fromkeys(name for row in rows.values() for name in row))
     cells = tuple(
         (
             Cell(system),
             *(interval_cell(row[name], SCALE, 2, of=counts.get(system)) for name in metrics),
-            *(_corpus_cell((corpus or {})[system][name]) for name in whole),
+            *(_corpus_cell((corpus or {})[system][name]) for name in corpus_metrics),
             *(Cell("not computed") for _ in missing),
         )
         for system, row in rows.items()
     )
     reasons = tuple(f"{name}: {reason}" for name, reason in missing.items())
-    header = (*metrics, *whole, *missing)
-    suffixes = (*("" for _ in metrics), *(OF_CORPUS for _ in whole), *("" for _ in missing))
+    header = (*metrics, *corpus_metrics, *missing)
+    suffixes = (*("" for _ in metrics), *(OF_CORPUS for _ in corpus_metrics), *("" for _ in missing))
     titles = (names.get(name, name) + suffix for name, suffix in zip(header, suffixes, strict=True))
     return Table(caption, ("system", *titles), cells, (*notes, *reasons))
 

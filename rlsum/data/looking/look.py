@@ -64,13 +64,13 @@ class Look:
     @cached_property
     def language(self) -> str:
         """The code of the language. Raises CorpusError where it is not given, and not clear or not one."""
-        known = {*self.seen} - {None}
-        if self.given is None and len(known) != 1:
-            names = "articles {}, summaries {}".format(*self.seen) if known else "not clear"
+        codes = {*self.seen} - {None}
+        if self.given is None and len(codes) != 1:
+            names = "articles {}, summaries {}".format(*self.seen) if codes else "not clear"
             raise CorpusError(
                 f"{self.path}: the language of its texts: {names}; give {option('language', 'CODE')}, such as en or hi"
             )
-        return language_of(self.given or known.pop()).code
+        return language_of(self.given or codes.pop()).code
 
     @cached_property
     def spaced(self) -> bool:
@@ -129,11 +129,11 @@ def look_at(
     names = tuple(dict.fromkeys(name for fields in first for name in fields))
     if any(len(name.split()) > LONGEST_NAME for name in names):
         raise CorpusError(f"{path}: its first row has texts, not names of columns; write text,summary above it")
-    given = [name for name in (source, reference) if name is not None]
-    leading = [name for name in names if name in given or reference_columns(name, names)[0] == name]
+    user_columns = [name for name in (source, reference) if name is not None]
+    leading = [name for name in names if name in user_columns or reference_columns(name, names)[0] == name]
     texts = {name: [_text(fields.get(name)) for fields in first] for name in leading}
     try:
-        chosen = roles(lengths(texts, given), names, source, reference)
+        chosen = roles(lengths(texts, user_columns), names, source, reference)
     except CorpusError as error:
         raise CorpusError(f"{path}: {error}") from error
     columns = Columns(None, chosen.source, chosen.reference, lists=lists)
@@ -191,7 +191,7 @@ def overlap(files: Mapping[str, Path], look: Look) -> dict[str, int]:
                 f"{path}: no row can be read ({[*broken, 'empty'][0]}); its columns must be those of train"
             )
     pairs = combinations(articles, 2)
-    return {f"{one} and {other}": both for one, other in pairs if (both := len(articles[one] & articles[other]))}
+    return {f"{a} and {b}": both for a, b in pairs if (both := len(articles[a] & articles[b]))}
 
 
 def leads(path: Path, look: Look) -> tuple[int, list[Output]]:
@@ -225,11 +225,11 @@ def split(look: Look) -> tuple[parts.Parts[dict[str, Any]], str]:
     try:
         if column is None:
             return parts.drawn(texts, articles), f"drawn from {len({*articles}):,} different articles{numbered}"
-        made, copies = parts.declared(texts, articles, named)
+        divided, copies = parts.declared(texts, articles, named)
     except CorpusError as error:
         raise CorpusError(f"{look.path}: {error}") from error
-    said = f"as the column {column!r} says"
-    drawn = [part for part in made if part not in named]
-    said += f", {' and '.join(drawn)} drawn from train" if drawn else ""
-    said += f"; {copies:,} rows left out, whose article is in a later part, too" if copies else ""
-    return made, said + numbered
+    how = f"as the column {column!r} says"
+    drawn = [part for part in divided if part not in named]
+    how += f", {' and '.join(drawn)} drawn from train" if drawn else ""
+    how += f"; {copies:,} rows left out, whose article is in a later part, too" if copies else ""
+    return divided, how + numbered

@@ -48,18 +48,18 @@ class Roles:
 def kind_of(name: str) -> Kind:
     """What a column's name says of it; "" if nothing."""
     words = {word.lower() for word in WORD.findall(TLDR.sub("tldr", name))}
-    return next((kind for kind, known in WORDS.items() if not words.isdisjoint(known.split())), "")
+    return next((kind for kind, terms in WORDS.items() if not words.isdisjoint(terms.split())), "")
 
 
-def lengths(texts: Mapping[str, Sequence[str]], given: Sequence[str] = ()) -> dict[str, float]:
+def lengths(texts: Mapping[str, Sequence[str]], named: Sequence[str] = ()) -> dict[str, float]:
     """Median characters of the columns that hold running text in most rows: no numbers, dates, addresses, labels.
 
-    ``texts``: column -> the text of each row, "" where there is none. Of ``given`` columns any text will do.
+    ``texts``: column -> the text of each row, "" where there is none. Of ``named`` columns any text will do.
     """
     sizes = {}
     for name, values in texts.items():
         present = [text for text in map(str.strip, values) if text]
-        if present and (name in given or (2 * len(present) > len(values) and _prose(present))):
+        if present and (name in named or (2 * len(present) > len(values) and _prose(present))):
             sizes[name] = median(map(len, present))
     return sizes
 
@@ -86,19 +86,19 @@ def roles(
 
     Raises CorpusError where there is none, or where several would do; the message lists them and names the option.
     """
-    for name, given in (("source_column", source), ("reference_column", reference)):
-        if given is not None and given not in sizes:
-            lacks = "holds no texts" if given in columns else f"no such column{nearest(given, columns)}"
-            raise CorpusError(f"{option(name, given)}: {lacks}; {_listed(sizes, columns)}")
+    for name, column in (("source_column", source), ("reference_column", reference)):
+        if column is not None and column not in sizes:
+            lacks = "holds no texts" if column in columns else f"no such column{nearest(column, columns)}"
+            raise CorpusError(f"{option(name, column)}: {lacks}; {_listed(sizes, columns)}")
     if source is not None and source == reference:
         raise CorpusError(f"{option('reference_column', reference)}: is the column of the articles; name another")
-    rest = {name: length for name, length in sizes.items() if name not in (source, reference)}
+    unassigned = {name: length for name, length in sizes.items() if name not in (source, reference)}
     because = why = "as given"
     if source is None:
-        source, because = _one("source_column", "articles", _articles(rest), sizes, columns)
-        del rest[source]
+        source, because = _one("source_column", "articles", _articles(unassigned), sizes, columns)
+        del unassigned[source]
     if reference is None:
-        reference, why = _one("reference_column", "summaries", _summaries(rest, sizes[source]), sizes, columns)
+        reference, why = _one("reference_column", "summaries", _summaries(unassigned, sizes[source]), sizes, columns)
     return Roles(source, reference, (because, why), sizes)
 
 
@@ -124,17 +124,17 @@ def _summaries(sizes: Mapping[str, float], article: float) -> Iterator[Choice]:
     """Choices of the column of summaries of articles of so many characters, the best first."""
     kinds = {name: kind_of(name) for name in sizes}
 
-    def of(*wanted: Kind) -> list[str]:
-        return [name for name, kind in kinds.items() if kind in wanted]
+    def of_kind(*allowed: Kind) -> list[str]:
+        return [name for name, kind in kinds.items() if kind in allowed]
 
-    titles = of("title")
+    titles = of_kind("title")
     title = max((sizes[name] for name in titles), default=0)
-    yield of("summary"), "by its name"
-    between = [name for name in of("", "article") if title < sizes[name] < article]
+    yield of_kind("summary"), "by its name"
+    between = [name for name in of_kind("", "article") if title < sizes[name] < article]
     yield between, "shorter than the articles" + (" and longer than the titles" if titles else "")
     yield [name for name in titles if sizes[name] == title], "no other texts than titles are left"
-    yield of("", "article"), "the only other texts"
-    yield of("output"), "the only other texts"
+    yield of_kind("", "article"), "the only other texts"
+    yield of_kind("output"), "the only other texts"
 
 
 def _one(

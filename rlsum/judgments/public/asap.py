@@ -67,8 +67,8 @@ def asap_sas(path: Path, *, part: Literal["train", "test"] = "train", sets: str 
 
 def _aes_rows(path: Path, left_out: Counter[str]) -> list[Judgment]:
     contest = "essay_set" in first_row(path).split("\t")
-    one, two = ("rater1_domain1", "rater2_domain1") if contest else ("rater1", "rater2")
-    columns = ("essay_id", one, two, "domain1_score", "essay", *(["essay_set"] if contest else []))
+    first, second = ("rater1_domain1", "rater2_domain1") if contest else ("rater1", "rater2")
+    columns = ("essay_id", first, second, "domain1_score", "essay", *(["essay_set"] if contest else []))
 
     def reason(row: Row) -> str:
         return f"of other sets than {AES_SET}" if contest and row.number("essay_set") != AES_SET else ""
@@ -76,7 +76,7 @@ def _aes_rows(path: Path, left_out: Counter[str]) -> list[Judgment]:
     rows = []
     for row in keep(read_tsv(path, columns, otherwise="cp1252"), left_out, reason):
         scores: dict[str, float | None] = {"overall": row.number("domain1_score")}
-        raw = {"overall": (row.number_or_none(one), row.number_or_none(two))}
+        raw = {"overall": (row.number_or_none(first), row.number_or_none(second))}
         text = _text(row["essay"])
         rows.append(Judgment(row["essay_id"], STUDENTS, text, (), "", str(AES_SET), scores, raw, RATERS))
     return rows
@@ -105,11 +105,11 @@ def _answer(row: Row, points: float, *second: float | None) -> Judgment:
 
 
 def _sets(text: str) -> set[str]:
-    known = {str(number) for number in SAS_BEST}
-    wanted = set(re.findall(r"\d+", text))
-    if not wanted <= known or (text and not wanted):
+    sets = {str(number) for number in SAS_BEST}
+    chosen = set(re.findall(r"\d+", text))
+    if not chosen <= sets or (text and not chosen):
         raise RecordError(f"sets={text!r}: the sets are 1 to 10; write sets=3 or sets='1 2 5'")
-    return wanted or known
+    return chosen or sets
 
 
 def _text(text: str) -> str:
@@ -124,10 +124,10 @@ def _references(rows: Sequence[Judgment], count: int, reference_ids: str) -> tup
     """The essays that serve as references, and a note that names them."""
     if reference_ids:
         ids = words(reference_ids)
-        known = {row.id: row for row in rows}
-        if unknown := [name for name in ids if name not in known]:
+        by_id = {row.id: row for row in rows}
+        if unknown := [name for name in ids if name not in by_id]:
             raise RecordError(f"reference_ids={reference_ids!r}: no essay has the id {unknown[0]!r}")
-        return [known[name] for name in ids], f"references: the essays {', '.join(ids)}, as requested"
+        return [by_id[name] for name in ids], f"references: the essays {', '.join(ids)}, as requested"
     if count < 0:
         raise RecordError(f"references={count}: must be a number of essays, or 0 for none")
     if count == 0:
@@ -154,4 +154,4 @@ def _of_length(rows: list[Judgment], sentences: str, left_out: Counter[str]) -> 
 
 def by_punctuation(text: str) -> int:
     """The number of sentences of a text; a sentence ends at white space after ``.``, ``!`` or ``?``."""
-    return len([part for part in SENTENCE_END.split(text) if part])
+    return len([sentence for sentence in SENTENCE_END.split(text) if sentence])

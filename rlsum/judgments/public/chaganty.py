@@ -40,8 +40,8 @@ def chaganty2018(path: Path, *, reference_rows: bool = False, joint: Joint = "ke
         return "without a judgment" if row.scores["overall"] is None else ""
 
     left_out = Counter[str]()
-    kept, repeats = _number_repeats(keep(_bundles(path) if path.is_dir() else _table(path), left_out, reason))
-    rows, notes = joint_systems(kept, JOINT, joint)
+    judged, repeats = _number_repeats(keep(_bundles(path) if path.is_dir() else _table(path), left_out, reason))
+    rows, notes = joint_systems(judged, JOINT, joint)
     if repeats:
         notes.insert(0, f"{repeats} text judged twice: the second judgment is a system whose name ends in (2)")
     notes.insert(0, "negated_hter is minus the share of the summary that an editor had to change: higher is better")
@@ -76,13 +76,13 @@ def _negated(hter: float | None) -> float | None:
 
 def _number_repeats(rows: Sequence[Judgment]) -> tuple[list[Judgment], int]:
     """Rows whose key has occurred before get the system ``name (2)``; also returns how many there are."""
-    seen: Counter[tuple[str, str, str]] = Counter()
+    counts: Counter[tuple[str, str, str]] = Counter()
     numbered = []
     for row in rows:
-        seen[row.key] += 1
-        number = seen[row.key]
+        counts[row.key] += 1
+        number = counts[row.key]
         numbered.append(replace(row, system=f"{row.system} ({number})") if number > 1 else row)
-    return numbered, len(rows) - len(seen)
+    return numbered, len(rows) - len(counts)
 
 
 def _texts(path: Path) -> dict[tuple[str, str], str]:

@@ -63,12 +63,12 @@ def huse(path: Path) -> Judgments:
 def _ids(items: Iterable[_Item]) -> list[str]:
     """The number of each source; a second summary of a source by one system gets an id such as ``7.2``."""
     numbers: dict[str, int] = {}
-    seen: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     ids = []
     for item in items:
         number = numbers.setdefault(item.context, len(numbers) + 1)
-        seen[item.context, item.system] += 1
-        repeat = seen[item.context, item.system]
+        counts[item.context, item.system] += 1
+        repeat = counts[item.context, item.system]
         ids.append(f"{number}.{repeat}" if repeat > 1 else str(number))
     return ids
 

@@ -74,9 +74,9 @@ def tldr(path: Path, *, split: Literal["train", "valid1", "valid2"] | None = Non
 
 def _sides(name: str, source: str, sides: Sides, votes: list[tuple[str, float]]) -> list[Judgment]:
     """The judgments of both texts, from (worker, 1.0 where the first was chosen)."""
-    (first, text), (second, other) = sides
+    (first, text), (second, reply) = sides
     judges, won = (tuple(column) for column in zip(*votes, strict=True))
-    both = ((first, text, won), (second + "#2" if first == second else second, other, tuple(1 - vote for vote in won)))
+    both = ((first, text, won), (second + "#2" if first == second else second, reply, tuple(1 - vote for vote in won)))
     return [
         Judgment(name, system, written, (), source, "", {"overall": mean(votes)}, {"overall": votes}, judges)
         for system, written, votes in both

@@ -74,7 +74,7 @@ def _judgment(doc: object, system: str, summary: str, reference: str, source: st
 
 def _sentences(text: str) -> str:
     """One sentence per line if tags mark sentences, otherwise the text as it is."""
-    return "\n".join(part for part in TAGS.split(text) if part)
+    return "\n".join(sentence for sentence in TAGS.split(text) if sentence)
 
 
 def _copies(rows: list[Judgment]) -> dict[str, str]:

@@ -40,8 +40,8 @@ def squality(path: Path) -> Judgments:
             raw = {
                 name: tuple(finite(review[name], f"{where}: {name}") for review in row["reviews"]) for name in SCORES
             }
-            marks = [_places(row["candidate"], [mark["text"] for mark in of["marks"]]) for of in row["reviews"]]
-            lost += sum(len(of["marks"]) for of in row["reviews"]) - sum(map(len, marks))
+            marks = [_places(row["candidate"], [mark["text"] for mark in review["marks"]]) for review in row["reviews"]]
+            lost += sum(len(review["marks"]) for review in row["reviews"]) - sum(map(len, marks))
             scores = {name: mean(values) for name, values in raw.items()}
             who = (row["id"], row["system"], row["candidate"], tuple(row["references"]), texts[row["story"]])
             rows.append(Judgment(*who, "", scores, raw, tuple(judges), tuple(marks)))
@@ -53,4 +53,4 @@ def squality(path: Path) -> Judgments:
 def _places(text: str, passages: Iterable[str]) -> tuple[tuple[int, int], ...]:
     """Where passages are in a text, whatever the white space; one that is there twice, at its first place."""
     patterns = (r"\s+".join(map(re.escape, passage.split())) for passage in passages)
-    return tuple(sorted(found.span() for pattern in patterns if pattern and (found := re.search(pattern, text))))
+    return tuple(sorted(match.span() for pattern in patterns if pattern and (match := re.search(pattern, text))))

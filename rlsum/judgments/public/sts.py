@@ -77,7 +77,7 @@ def _files(folder: Path) -> Iterator[Pair]:
 
 
 def _year(path: Path, folder: Path) -> str:
-    for part in reversed((folder.resolve().name, *path.relative_to(folder).parts[:-1])):
-        if year := YEAR.search(part):
+    for name in reversed((folder.resolve().name, *path.relative_to(folder).parts[:-1])):
+        if year := YEAR.search(name):
             return f"20{year[1]}"
     raise RecordError(f"{path}: no year from 2012 to 2016 in the names of its folders")

@@ -25,9 +25,9 @@ def summeval(path: Path, *, judges: Literal["expert", "turker"] = "expert", refe
     rows = []
     for where, row in read_objects(path):
         with parsing(where, "a summary of SummEval"):
-            given = row[f"{judges}_annotations"]
+            answers = row[f"{judges}_annotations"]
             raw = {
-                name: tuple(finite(annotation[name], f"{where}: {name}") for annotation in given) for name in CRITERIA
+                name: tuple(finite(annotation[name], f"{where}: {name}") for annotation in answers) for name in CRITERIA
             }
             raw["overall"] = tuple(sum(scores) / len(CRITERIA) for scores in zip(*raw.values(), strict=True))
             texts = tuple(map(str, row["references"][:references]))
@@ -72,8 +72,8 @@ def frank(path: Path, *, split: Literal["valid", "test"] | None = None) -> Judgm
 
 def _categories(row: Mapping[str, Any], where: str) -> dict[str, float]:
     """The categories of errors; "Flip_..." are for the authors' ablation."""
-    others = ("hash", "model_name", "dataset", "split", "Factuality")
-    names = [name for name in row if name not in others and not name.startswith("Flip_")]
+    fields = ("hash", "model_name", "dataset", "split", "Factuality")
+    names = [name for name in row if name not in fields and not name.startswith("Flip_")]
     return {name: finite(row[name], f"{where}: {name}") for name in names if isinstance(row[name], int | float)}
 
 

@@ -107,8 +107,8 @@ def check_columns(path: Path, header: Sequence[str], columns: Sequence[str]) -> 
     """Raise RecordError if ``header`` lacks one of ``columns``, or has it twice."""
     check_names(f"{path}:1", (name for name in header if name in columns))
     if missing := [name for name in columns if name not in header]:
-        known = ", ".join(header)[:200] or "none"
-        raise RecordError(f"{path}: no column {', '.join(missing)}; its columns are {known}")
+        present = ", ".join(header)[:200] or "none"
+        raise RecordError(f"{path}: no column {', '.join(missing)}; its columns are {present}")
 
 
 def read_lines(path: Path, otherwise: str | None = None) -> list[str]:

@@ -44,15 +44,15 @@ def wmt_da(path: Path, *, years: str = "", pairs: str = "to-english", joint: Joi
         row, _ = item
         if years and row.id.split("/")[0] not in wanted_years:
             return f"of other years than {years}"
-        wanted = row.group.endswith("-en") if pairs == "to-english" else pairs == "all" or row.group in wanted_pairs
-        return "" if wanted else f"of {row.group} (pairs={pairs})"
+        chosen = row.group.endswith("-en") if pairs == "to-english" else pairs == "all" or row.group in wanted_pairs
+        return "" if chosen else f"of {row.group} (pairs={pairs})"
 
     left_out = Counter[str]()
-    kept = keep(_rows(path, left_out), left_out, reason)
-    rows, joint_notes = joint_systems([row for row, _ in kept], JOINT, joint)
-    origins = Counter(origin for _, origin in kept)
+    judged = keep(_rows(path, left_out), left_out, reason)
+    rows, joint_notes = joint_systems([row for row, _ in judged], JOINT, joint)
+    origins = Counter(origin for _, origin in judged)
     notes = [f"{count:,} rows with {origin} texts" for origin, count in origins.items() if origin not in ("", VERBATIM)]
-    if unnamed := sum(row.system == UNNAMED for row, _ in kept):
+    if unnamed := sum(row.system == UNNAMED for row, _ in judged):
         notes.append(f"{unnamed:,} rows do not name their system and have no statistic at level system")
     return Judgments("wmt-da", rows, left_out, [*notes, *joint_notes])
 
@@ -106,7 +106,7 @@ def _parallel(human: Path) -> Iterator[tuple[Judgment, str]]:
     """Parallel files of one language pair, one segment per line."""
     name = HUMAN_FILE.fullmatch(human.name)
     assert name is not None  # the caller matched it
-    files = [human.with_name(f"{name[1]}.{part}.{name[3]}") for part in ("mt-system", "reference", "source")]
+    files = [human.with_name(f"{name[1]}.{role}.{name[3]}") for role in ("mt-system", "reference", "source")]
     columns = [read_lines(file) for file in (*files, human)]
     if len({len(lines) for lines in columns}) > 1:
         sizes = ", ".join(f"{file.name} {len(lines):,}" for file, lines in zip((*files, human), columns, strict=True))
@@ -146,7 +146,7 @@ def _ranked(path: Path, folder: Path, left_out: Counter[str]) -> Iterator[tuple[
             raise RecordError(f"{path}:{number}: {len(cells)} cells for {len(header)} columns")
         ranks = [(named[rank], texts.of("newstest2018", cells[0], named[rank], named["SID"])) for rank in RANKS]
         for (system, segment_texts), score in zip(ranks, RANKS.values(), strict=True):
-            if any(other is None for _, other in ranks):
+            if any(None in side for side in ranks):
                 left_out[f"of {cells[0]}, {NO_TEXT} for both systems"] += 1
             elif segment_texts is not None:
                 segment = f"{named['SID']}/{number - 1}"

@@ -101,4 +101,4 @@ PROSE = [f"Some words of text number {number} here." for number in range(30)]
 )
 def test_columns_of_numbers_addresses_dates_names_and_labels_hold_no_texts(values, is_text):
     assert bool(lengths({"x": values})) == is_text
-    assert lengths({"x": values}, given=["x"]), "but they may be named"
+    assert lengths({"x": values}, named=["x"]), "but they may be named"
