@@ -131,7 +131,7 @@ def in_language(spec: AnySpec, language: str | None) -> Spec:
     if language is None:
         return spec
     if spec.name in WEIGHED:
-        return Spec(spec.name, {"parts": [[_inner(one, language), weight] for one, weight in spec.options["parts"]]})
+        return Spec(spec.name, {"parts": [[_inner(item, language), weight] for item, weight in spec.options["parts"]]})
     target = _target(spec)
     fields = {} if is_reward(target) else parameters(spec.name, target)
     options = dict(spec.options)

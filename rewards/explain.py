@@ -84,7 +84,7 @@ def explain(reward: Reward, candidate: str, reference: str, source: str | None =
 
     ``source``: the article, for a reward that reads it; None: ``reference`` is it. Raises RewardError for others.
     """
-    explained = next((made for kind, made in EXPLAINED.items() if isinstance(reward, kind)), None)
+    explained = next((build for kind, build in EXPLAINED.items() if isinstance(reward, kind)), None)
     if explained is None:
         shown = "ROUGE, wms, sms, s+wms, the contextual metrics and rewards that are models"
         raise RewardError(f"{reward.name} has no plan and no matrix to show; explain shows {shown}")
@@ -100,7 +100,7 @@ def explain(reward: Reward, candidate: str, reference: str, source: str | None =
     return explained(reward, candidate, compared, partial(Explanation, reward.name, reward.signature, score))
 
 
-def _flow(reward: Mover, candidate: str, reference: str, made: Made) -> Explanation:
+def _flow(reward: Mover, candidate: str, reference: str, build: Made) -> Explanation:
     read = [reward.document(text) for text in (candidate, reference)]
     first, second = (reward.items_of(document.rows, document.table) for document in read)
     distances, plan = reward.moved(first, second)
@@ -108,10 +108,10 @@ def _flow(reward: Mover, candidate: str, reference: str, made: Made) -> Explanat
     sides = zip(read, (first, second), strict=True)
     named = (zip(named_items(document, reward.kind), items.weights.tolist(), strict=True) for document, items in sides)
     left, right = (tuple(ExplainedItem(*name, weight) for name, weight in side) for side in named)
-    return made("flow", left, right, distances, plan, note=note, caption=note[0].upper() + note[1:])
+    return build("flow", left, right, distances, plan, note=note, caption=note[0].upper() + note[1:])
 
 
-def _similarity(reward: EmbeddingReward, candidate: str, reference: str, made: Made) -> Explanation:
+def _similarity(reward: EmbeddingReward, candidate: str, reference: str, build: Made) -> Explanation:
     space = reward.space.for_call([reference])
     encoded = space.encode([candidate, reference])
     first, second = space.sides([candidate], [reference], encoded)
@@ -123,10 +123,10 @@ def _similarity(reward: EmbeddingReward, candidate: str, reference: str, made: M
     )
     framed = "the best match of a token is framed"
     caption = f"Cosines of the tokens: rows are the candidate, columns the reference. {framed[0].upper()}{framed[1:]}."
-    return made("similarity", left, right, cosines, note=f"cosines: {framed}", caption=caption)
+    return build("similarity", left, right, cosines, note=f"cosines: {framed}", caption=caption)
 
 
-def _matches(reward: Rouge, candidate: str, reference: str, made: Made) -> Explanation:
+def _matches(reward: Rouge, candidate: str, reference: str, build: Made) -> Explanation:
     matches = reward.matches(candidate, reference)
     m, n, count = len(matches.candidate), len(matches.reference), len(matches.places)
     values = np.zeros((m, n))
@@ -136,14 +136,14 @@ def _matches(reward: Rouge, candidate: str, reference: str, made: Made) -> Expla
     shares = f"{count} of {m} in the candidate (rows), {count} of {n} in the reference (columns)"
     caption = f"Filled: counted in both texts. {shares}."
     left, right = _tokens(matches.candidate), _tokens(matches.reference)
-    return made("matches", left, right, values, note=note, caption=caption)
+    return build("matches", left, right, values, note=note, caption=caption)
 
 
-def _values(reward: PairReward, candidate: str, reference: str, made: Made) -> Explanation:
+def _values(reward: PairReward, candidate: str, reference: str, build: Made) -> Explanation:
     matrix = reward.matrix(Pair(reference, candidate))
     measured, left, right = matrix.measured, _tokens(matrix.candidate), _tokens(matrix.others)
     caption = f"{measured.capitalize()}. Rows are the candidate."
-    return made("values", left, right, matrix.values, measured=measured, note=measured, caption=caption)
+    return build("values", left, right, matrix.values, measured=measured, note=measured, caption=caption)
 
 
 def _tokens(labels: Sequence[str], weights: Sequence[float] | None = None) -> tuple[ExplainedItem, ...]:

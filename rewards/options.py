@@ -32,8 +32,8 @@ def bind(name: str, build: Callable[..., Any], options: Mapping[str, Any]) -> di
     accepted = parameters(name, build)
     unknown = [option for option in options if option not in accepted]
     if unknown:
-        known = f"its options are {', '.join(accepted)}" if accepted else "it takes none"
-        raise RewardError(f"{name}: unknown option {unknown[0]!r}{nearest(unknown[0], accepted)}; {known}")
+        fix = f"its options are {', '.join(accepted)}" if accepted else "it takes none"
+        raise RewardError(f"{name}: unknown option {unknown[0]!r}{nearest(unknown[0], accepted)}; {fix}")
     missing = [key for key, field in accepted.items() if field.default is field.empty and key not in options]
     if missing:
         hint = "; if it is a reward itself, its first argument must be named candidates" if ":" in name else ""
@@ -50,10 +50,10 @@ def takes(options: Callable[Arguments, Options]) -> Callable[[Callable[[Options]
     def decorate(build: Callable[[Options], Built]) -> Callable[Arguments, Built]:
         built: Any = build
         if inspect.isclass(build):
-            made: Any = built.__init__
+            initialize: Any = built.__init__
 
             def init(self: Any, *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
-                made(self, options(*args, **kwargs))
+                initialize(self, options(*args, **kwargs))
 
             built.__init__ = init
         else:
@@ -145,7 +145,7 @@ def choices(annotation: Any) -> tuple[str, ...]:
 def metadata(annotation: Any) -> tuple[Any, ...]:
     """What Annotated adds to the annotation or to a member of a union."""
     added = getattr(annotation, "__metadata__", ())
-    return (*added, *(one for member in get_args(annotation) for one in metadata(member)))
+    return (*added, *(entry for member in get_args(annotation) for entry in metadata(member)))
 
 
 def bounds(metadata: Iterable[Any]) -> str:

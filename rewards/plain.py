@@ -40,10 +40,10 @@ class Plain(BaseReward):
         for field in named:
             if field in ALMOST:
                 raise RewardError(f"{name}: the parameter {field!r} would be a column; name it {ALMOST[field]!r}")
-        others = {field: parameter for field, parameter in named.items() if field not in TEXTS}
-        self.columns = [field for field, parameter in others.items() if parameter.default is Parameter.empty]
-        self.optional_columns = [field for field in others if field not in self.columns]
-        if others and any(p.kind is Parameter.VAR_POSITIONAL for p in inspect.signature(function).parameters.values()):
+        columns = {field: parameter for field, parameter in named.items() if field not in TEXTS}
+        self.columns = [field for field, parameter in columns.items() if parameter.default is Parameter.empty]
+        self.optional_columns = [field for field in columns if field not in self.columns]
+        if columns and any(p.kind is Parameter.VAR_POSITIONAL for p in inspect.signature(function).parameters.values()):
             raise RewardError(f"{name}: a function that reads columns cannot take *args; name what it reads")
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
@@ -85,13 +85,13 @@ class Plain(BaseReward):
 
     def _arguments(self, inputs: Inputs) -> BoundArguments:
         called = inspect.signature(self.function)
-        given = {**(inputs.columns or {}), **dict(zip(TEXTS, inputs, strict=False))}
+        values = {**(inputs.columns or {}), **dict(zip(TEXTS, inputs, strict=False))}
         arguments: dict[str, Any] = {}
         for name, parameter in called.parameters.items():
             if parameter.kind is Parameter.VAR_POSITIONAL:
                 arguments[name] = inputs[len(arguments) : len(TEXTS)]
-            elif parameter.kind is not Parameter.VAR_KEYWORD and _field(parameter) in given:
-                arguments[name] = given[_field(parameter)]
+            elif parameter.kind is not Parameter.VAR_KEYWORD and _field(parameter) in values:
+                arguments[name] = values[_field(parameter)]
         return BoundArguments(called, arguments)
 
 

@@ -61,13 +61,13 @@ class Item(NamedTuple):
         return Inputs(*_mapped(self, lambda value: [value]))
 
 
-def _mapped(inputs: Iterable[Any], of: Callable[[Any], Any]) -> Iterator[Any]:
-    """Candidates, references, sources and each column through ``of``; None stays None."""
+def _mapped(inputs: Iterable[Any], change: Callable[[Any], Any]) -> Iterator[Any]:
+    """Candidates, references, sources and each column through ``change``; None stays None."""
     for values in inputs:
         if isinstance(values, Mapping):
-            yield {name: of(column) for name, column in values.items()}
+            yield {name: change(column) for name, column in values.items()}
         else:
-            yield None if values is None else of(values)
+            yield None if values is None else change(values)
 
 
 @dataclass(kw_only=True)
@@ -210,7 +210,7 @@ def score_components(reward: Any, inputs: Inputs) -> Scored:
     """
     split = getattr(reward, "score_components", None)
     total, components = (reward(*inputs), []) if split is None else split(checked(reward, inputs))
-    components = [one._replace(scores=check_scores(one.name, one.scores, inputs)) for one in components]
+    components = [entry._replace(scores=check_scores(entry.name, entry.scores, inputs)) for entry in components]
     return check_scores(getattr(reward, "name", "the reward"), total, inputs), components
 
 
@@ -282,22 +282,22 @@ def scorable(name: str, inputs: Inputs, unscorable: Unscorable) -> tuple[NDArray
     """The scores ``(n,)`` so far, NaN or 0 (the floor), and what is left to score."""
     import numpy as np
 
-    scores, left = np.full(len(inputs.candidates), np.nan), []
+    scores, items = np.full(len(inputs.candidates), np.nan), []
     for row, (candidate, texts) in enumerate(zip(inputs.candidates, references_of(name, inputs), strict=True)):
         usable = [text for text in texts if unscorable(text) is None]
         if usable:
             scores[row] = 0.0
             if unscorable(candidate) is None:
-                left.append((row, candidate, usable))
-    return scores, left
+                items.append((row, candidate, usable))
+    return scores, items
 
 
 def score_items(
     name: str, inputs: Inputs, unscorable: Unscorable, best: Callable[[str, list[str]], float]
 ) -> NDArray[np.float64]:
     """One score a candidate, ``(n,)``: NaN, 0 (the floor), or ``best(candidate, references that can be scored)``."""
-    scores, left = scorable(name, inputs, unscorable)
-    for row, candidate, usable in left:
+    scores, items = scorable(name, inputs, unscorable)
+    for row, candidate, usable in items:
         scores[row] = best(candidate, usable)
     return scores
 

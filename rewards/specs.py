@@ -60,7 +60,7 @@ class Spec:
 
     def __str__(self) -> str:
         if self.name in WEIGHED:
-            inside = ", ".join(f"{as_spec(part)}={weight}" for part, weight in self.options.get("parts", ()))
+            inside = ", ".join(f"{as_spec(inner)}={weight}" for inner, weight in self.options.get("parts", ()))
         else:
             inside = ", ".join(f"{key}={_written(value)}" for key, value in self.options.items())
         return f"{self.name}({inside})" if inside else self.name
@@ -107,15 +107,15 @@ def with_parts(name: str, options: Mapping[str, Any]) -> Spec:
 
 def split_specs(text: str) -> list[str]:
     """``'rouge-l, sms(vectors=a,normalize=unit)'`` -> one text per reward (commas inside parentheses do not split)."""
-    parts = [part.strip() for part in _split(text, ",")]
-    if not all(parts):
+    specs = [part.strip() for part in _split(text, ",")]
+    if not all(specs):
         raise RewardError(f"an empty reward in {text!r}; separate names by single commas")
-    return parts
+    return specs
 
 
 def _parse(text: str) -> Spec:
     text = text.strip()
-    name, opened, rest = text.partition("(")
+    name, opened, inside = text.partition("(")
     name = name.strip()
     if len(split_specs(text)) > 1:
         raise RewardError(f"{text!r} is more than one reward; one reward is expected")
@@ -123,12 +123,12 @@ def _parse(text: str) -> Spec:
         raise RewardError(f"{text!r} is not a reward; write name or name(option=value, ...)")
     if not opened:
         return with_parts(name, {})
-    if not rest.endswith(")"):
+    if not inside.endswith(")"):
         raise RewardError(f"{text!r}: text after the closing parenthesis; write name(option=value, ...)")
-    items = [_item(name, item) for item in split_specs(rest[:-1])] if rest[:-1].strip() else []
+    items = [_item(name, item) for item in split_specs(inside[:-1])] if inside[:-1].strip() else []
     if name in WEIGHED:
         return with_parts(name, {"parts": items})
-    repeated = {key for key, _ in items if [other for other, _ in items].count(key) > 1}
+    repeated = {key for key, _ in items if [option for option, _ in items].count(key) > 1}
     if repeated:
         raise RewardError(f"{name}: option {sorted(repeated)[0]!r} is given twice")
     return Spec(name, dict(items))

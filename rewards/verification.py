@@ -69,42 +69,42 @@ def verify() -> list[Verification]:
 
 def _verified(metric: str, oracle: str, tolerance: float, scores: Callable[[], Scores]) -> Verification:
     try:
-        ours, theirs = scores()
+        scored, expected = scores()
     except ImportError as error:
         return Verification(metric, oracle, missing=f"not compared: {error.name} is not installed")
     except Unavailable as error:
         return Verification(metric, oracle, missing=f"not compared: {error}")
-    difference = float(np.max(np.abs(ours - theirs)))  # NaN, which agrees with nothing, where a score is
+    difference = float(np.max(np.abs(scored - expected)))  # NaN, which agrees with nothing, where a score is
     return Verification(metric, oracle, version(oracle), difference, tolerance)
 
 
 def _rouge(name: str, stems: str) -> Scores:
     scorer = import_module("rouge_score.rouge_scorer").RougeScorer([ROUGE[name]], use_stemmer=stems == "true")
     lines = ", split=lines" if name == "rouge-lsum" else ""
-    ours = from_spec(f"{name}(stemmer={stems}{lines})")(CANDIDATES, [[text] for text in REFERENCES])
-    theirs = [scorer.score(r, c)[ROUGE[name]].fmeasure for c, r in zip(CANDIDATES, REFERENCES, strict=True)]
-    return ours, np.array(theirs)
+    scored = from_spec(f"{name}(stemmer={stems}{lines})")(CANDIDATES, [[text] for text in REFERENCES])
+    expected = [scorer.score(r, c)[ROUGE[name]].fmeasure for c, r in zip(CANDIDATES, REFERENCES, strict=True)]
+    return scored, np.array(expected)
 
 
 def _transport() -> Scores:
     """The cost of ten random transports, by the network simplex and as linear programmes."""
     linprog = import_module("scipy.optimize").linprog
-    random, ours, theirs = np.random.default_rng(0), [], []
+    random, costs, expected = np.random.default_rng(0), [], []
     for _ in range(10):
         m, n = random.integers(2, 7, size=2)
         cost = random.random((m, n))
         first, second = random.dirichlet(np.ones(m)), random.dirichlet(np.ones(n))
-        ours.append(exact_cost(first, second, cost))
+        costs.append(exact_cost(first, second, cost))
         moved = np.vstack([np.kron(np.eye(m), np.ones(n)), np.kron(np.ones(m), np.eye(n))])
-        theirs.append(linprog(cost.ravel(), A_eq=moved, b_eq=np.concatenate([first, second]), bounds=(0, None)).fun)
-    return np.array(ours), np.array(theirs)
+        expected.append(linprog(cost.ravel(), A_eq=moved, b_eq=np.concatenate([first, second]), bounds=(0, None)).fun)
+    return np.array(costs), np.array(expected)
 
 
 def _bertscore() -> Scores:
     scorer = import_module("bert_score").BERTScorer
     encoder = locate("minilm")
-    theirs = scorer(model_type=encoder, num_layers=5, nthreads=0, use_fast_tokenizer=True)
-    ours = from_spec("bertscore(encoder=minilm, layer=5)")(CANDIDATES, [[text] for text in REFERENCES])
+    oracle = scorer(model_type=encoder, num_layers=5, nthreads=0, use_fast_tokenizer=True)
+    scored = from_spec("bertscore(encoder=minilm, layer=5)")(CANDIDATES, [[text] for text in REFERENCES])
     # one pair at a time: in a batch, padding may be the best of a token
     pairs = zip(CANDIDATES, REFERENCES, strict=True)
-    return ours, np.array([float(theirs.score([c], [r])[2]) for c, r in pairs])
+    return scored, np.array([float(oracle.score([c], [r])[2]) for c, r in pairs])

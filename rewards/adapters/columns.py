@@ -47,8 +47,8 @@ class ScoredColumns:
     def inputs(self, columns: Mapping[str, Sequence[Any]]) -> Inputs:
         """What the reward reads. Raises RewardError for a missing column, and for references that are not text."""
         check_columns(self.reward, columns)
-        others = {self.candidates, self.sources}
-        named = reference_columns(self.references or "", tuple(name for name in columns if name not in others))
+        fixed = {self.candidates, self.sources}
+        named = reference_columns(self.references or "", tuple(name for name in columns if name not in fixed))
         alternatives = [name for name in named if name in columns]
         for name in (self.candidates, None if alternatives else self.references, self.sources):
             if name is not None and name not in columns:

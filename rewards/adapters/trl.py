@@ -55,12 +55,12 @@ class RewardFunction:
         what tools answer. TRL passes every column as a keyword. Raises RewardError for a missing column, and for a
         reference or source that is not text.
         """
-        given: dict[str, Any] = {name: values for name, values in columns.items() if name not in OF_TRL}
-        if self.scored.sources in given:
-            given[self.scored.sources] = [_text(value) for value in given[self.scored.sources]]
-        given["completions"] = [_text(value, "assistant") for value in completions]
-        self._warn(given["completions"])
-        total, components = score_components(self.reward, self.scored.inputs(given))
+        inputs: dict[str, Any] = {name: values for name, values in columns.items() if name not in OF_TRL}
+        if self.scored.sources in inputs:
+            inputs[self.scored.sources] = [_text(value) for value in inputs[self.scored.sources]]
+        inputs["completions"] = [_text(value, "assistant") for value in completions]
+        self._warn(inputs["completions"])
+        total, components = score_components(self.reward, self.scored.inputs(inputs))
         log: Any = columns.get("log_metric")
         for component, _, scores in components if log is not None else ():
             if len(defined := scores[~np.isnan(scores)]):

@@ -73,10 +73,10 @@ def shares(weights: Sequence[float]) -> list[float]:
     return [weight / total for weight in weights] if total > 0 else [1.0 / len(weights)] * len(weights)
 
 
-def check_file(option: str, path: str, wanted: str) -> None:
+def check_file(option: str, path: str, kind: str) -> None:
     """Raise RewardError unless ``path`` is a file."""
     if not Path(path).is_file():
-        raise RewardError(f"{option}={path!r}: no such file; give {wanted}")
+        raise RewardError(f"{option}={path!r}: no such file; give {kind}")
 
 
 def read_texts(path: str | Path) -> list[str]:

@@ -54,19 +54,19 @@ def learned(options: LearnedOptions) -> BaseReward:
     """
     corpus, spec = options.corpus, read_spec(Path(options.path))
     if spec.name == REWARD_MODEL:
-        if given := [key for key in ("corpus", "rescale") if getattr(options, key) is not None]:
-            raise RewardError(f"learned: {given[0]} is no option of a reward learned from votes; leave it out")
+        if wrong := [key for key in ("corpus", "rescale") if getattr(options, key) is not None]:
+            raise RewardError(f"learned: {wrong[0]} is no option of a reward learned from votes; leave it out")
         preference = from_spec(Spec(spec.name, {**spec.options, "model": options.path, "device": options.device}))
         assert isinstance(preference, BaseReward)
         preference.name = f"learned-{spec.name}"
         return preference
-    own = {**spec.options, "encoder": options.path, "device": options.device}
+    settings = {**spec.options, "encoder": options.path, "device": options.device}
     if corpus is not None:
-        if own.get("centering") != "batch":
+        if settings.get("centering") != "batch":
             raise RewardError(f"learned: corpus={corpus!r} needs a metric trained with centering=batch, not {spec}")
-        own |= {"centering": "corpus", "corpus": corpus}
-    own |= {key: value for key in ("rescale", "language") if (value := getattr(options, key)) is not None}
-    reward = check_differentiable(from_spec(Spec(spec.name, own)))
+        settings |= {"centering": "corpus", "corpus": corpus}
+    settings |= {key: value for key in ("rescale", "language") if (value := getattr(options, key)) is not None}
+    reward = check_differentiable(from_spec(Spec(spec.name, settings)))
     return EmbeddingReward(f"learned-{spec.name}", reward.space, reward.measure, reward.rescaling)
 
 
@@ -88,10 +88,10 @@ def check_learnable(spec: Spec) -> EmbeddingReward:
 
     Options that would have to be fitted again are refused: a corpus mean, frequencies, a rescaling baseline.
     """
-    given = [option for option in NOT_LEARNABLE if spec.options.get(option) not in (None, "none", "float32")]
-    if given:
+    wrong = [option for option in NOT_LEARNABLE if spec.options.get(option) not in (None, "none", "float32")]
+    if wrong:
         raise RewardError(
-            f"{spec.name}: {given[0]} cannot be used in training; leave it out (corpus and rescale are options of the "
+            f"{spec.name}: {wrong[0]} cannot be used in training; leave it out (corpus and rescale are options of the "
             "learned metric)"
         )
     reward = check_differentiable(from_spec(spec))
@@ -105,8 +105,8 @@ def check_learnable(spec: Spec) -> EmbeddingReward:
 
 def learnable_options(spec: Spec, layers: object) -> dict[str, Any]:
     """The entry of ``metric.json`` for a spec: its name and options, with the layer as a number."""
-    kept = {key: value for key, value in spec.options.items() if key not in NOT_KEPT}
-    return {"name": spec.name, **kept, "layer": str(layers)}
+    written = {key: value for key, value in spec.options.items() if key not in NOT_KEPT}
+    return {"name": spec.name, **written, "layer": str(layers)}
 
 
 def check_differentiable(reward: object) -> EmbeddingReward:

@@ -47,8 +47,8 @@ class FamilyOptions(EncoderOptions, RescalingOptions):
 
     def space(self, official: KeptTokens = "first", idf: str | None = None) -> Space:
         """``official``: the special tokens that the reference code keeps."""
-        kept = official if self.special_tokens == "official" else self.special_tokens
-        return Space(self.source(self.layer), self.centering, kept, self.corpus, idf)
+        special = official if self.special_tokens == "official" else self.special_tokens
+        return Space(self.source(self.layer), self.centering, special, self.corpus, idf)
 
     def rescaling(self, published_for: str | None = None) -> BaselineFile | None:
         """``published_for``: the encoder, for a metric that bert-score's files are made for."""

@@ -30,12 +30,12 @@ def equal(pairs: Sequence[Pair]) -> Tensor:
     import torch
 
     if _on_cpu(pairs):
-        return torch.tensor([torch.equal(one.vectors, other.vectors) for one, other in pairs])
-    alike = [number for number, (one, other) in enumerate(pairs) if len(one.vectors) == len(other.vectors)]
-    found = pairs[0][0].vectors.new_zeros(len(pairs), dtype=torch.bool)
+        return torch.tensor([torch.equal(first.vectors, second.vectors) for first, second in pairs])
+    alike = [number for number, (first, second) in enumerate(pairs) if len(first.vectors) == len(second.vectors)]
+    same = pairs[0][0].vectors.new_zeros(len(pairs), dtype=torch.bool)
     if alike:
-        found[torch.tensor(alike)] = padded(_equal, [pairs[number] for number in alike])
-    return found
+        same[torch.tensor(alike)] = padded(_equal, [pairs[number] for number in alike])
+    return same
 
 
 def padded(function: Callable[[Points, Points], Tensor], pairs: Sequence[Pair]) -> Tensor:
@@ -44,8 +44,8 @@ def padded(function: Callable[[Points, Points], Tensor], pairs: Sequence[Pair]) 
 
     batches = list(_batches(pairs))
     results = [function(*map(together, zip(*(pairs[number] for number in batch), strict=True))) for batch in batches]
-    found = torch.cat(results)
-    return found[torch.tensor(list(chain.from_iterable(batches))).argsort().to(found.device)]
+    values = torch.cat(results)
+    return values[torch.tensor(list(chain.from_iterable(batches))).argsort().to(values.device)]
 
 
 def together(texts: Sequence[Points]) -> Points:
@@ -62,7 +62,7 @@ def together(texts: Sequence[Points]) -> Points:
 
 def _batches(pairs: Sequence[Pair]) -> Iterator[list[int]]:
     """The numbers of pairs by batches of at most ``ENTRIES``, or of one pair."""
-    sizes = [(len(one.vectors), len(other.vectors)) for one, other in pairs]
+    sizes = [(len(first.vectors), len(second.vectors)) for first, second in pairs]
     width = pairs[0][0].vectors.shape[1]
     batch: list[int] = []
     rows = columns = 0

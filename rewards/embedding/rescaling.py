@@ -88,11 +88,11 @@ class BaselineFile:
             raise self._error(f"has no number for {error} in layer {layer}") from error
 
     def _from_ours(self, metric: str, direction: str) -> float:
-        known = read_baselines(self.path)
-        fitting = [baseline for baseline in known if baseline.metric == metric]
+        baselines = read_baselines(self.path)
+        fitting = [baseline for baseline in baselines if baseline.metric == metric]
         if not fitting:
-            others = "; it has: " + ", ".join(sorted({baseline.metric for baseline in known})) if known else ""
-            raise self._error(f"has no baseline for {metric}{others}", self.path)
+            metrics = "; it has: " + ", ".join(sorted({baseline.metric for baseline in baselines})) if baselines else ""
+            raise self._error(f"has no baseline for {metric}{metrics}", self.path)
         chosen = [baseline for baseline in fitting if self.language in (None, baseline.language)]
         languages = ", ".join(baseline.language for baseline in fitting)
         if not chosen:
@@ -140,14 +140,14 @@ def random_pairs(texts: Sequence[str], pairs: int, seed: int) -> list[tuple[str,
     random = np.random.default_rng(seed)
     first = random.integers(len(distinct), size=pairs)
     second = (first + random.integers(1, len(distinct), size=pairs)) % len(distinct)
-    return [(distinct[one], distinct[other]) for one, other in zip(first, second, strict=True)]
+    return [(distinct[left], distinct[right]) for left, right in zip(first, second, strict=True)]
 
 
 def _scores(reward: EmbeddingReward, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     """``(directions, pairs)`` of the pairs that can be scored."""
     encoded = reward.space.encode([text for pair in pairs for text in pair])
     usable = [pair for pair in pairs if all(reward.space.unscorable(encoded[text]) is None for text in pair)]
-    candidates, references = [one for one, _ in usable], [[other] for _, other in usable]
+    candidates, references = [first for first, _ in usable], [[second] for _, second in usable]
     scores = np.stack([reward.raw(direction)(candidates, references) for direction in reward.directions])
     return scores[:, np.isfinite(scores).all(axis=0)]
 
@@ -164,9 +164,9 @@ def read_baselines(path: str | Path) -> list[RescalingBaseline]:
 
 def add_baseline(path: str | Path, baseline: RescalingBaseline) -> None:
     """Write a baseline in our format; it replaces one for the same metric and language, and others are kept."""
-    known = read_baselines(path) if Path(path).exists() else []
+    baselines = read_baselines(path) if Path(path).exists() else []
     key = (baseline.metric, baseline.language)
-    rows = [asdict(other) for other in known if (other.metric, other.language) != key]
+    rows = [asdict(entry) for entry in baselines if (entry.metric, entry.language) != key]
     text = json.dumps({"baselines": [*rows, asdict(baseline)]}, indent=1, ensure_ascii=False)
     partial = Path(f"{path}.partial")
     partial.write_text(text + "\n", encoding="utf-8")

@@ -113,8 +113,8 @@ class EmbeddingReward(ReferenceReward):
         else:
             measure = self.measure if UNDIRECTED in self.directions else self.raw("precision").measure  # S is symmetric
             scores = compared(measure, [(side, side) for side in points.values()])
-        left = (scores > VANISHED).tolist()
-        return {text: score for text, score, kept in zip(points, scores, left, strict=True) if kept}
+        defined = (scores > VANISHED).tolist()
+        return {text: score for text, score, usable in zip(points, scores, defined, strict=True) if usable}
 
     def group_scores(
         self,
@@ -131,20 +131,20 @@ class EmbeddingReward(ReferenceReward):
         own_first, own_second = self.self_scores(first), self.self_scores(second)
 
         usable = [[text for text in texts if text in own_second] for texts in references]
-        rows = [texts if one in own_first else [] for one, texts in zip(candidates, usable, strict=True)]
-        pairs = [(one, text) for one, texts in zip(candidates, rows, strict=True) for text in texts]
-        vectors = [(first[one], second[text]) for one, text in pairs]
+        rows = [texts if candidate in own_first else [] for candidate, texts in zip(candidates, usable, strict=True)]
+        pairs = [(candidate, text) for candidate, texts in zip(candidates, rows, strict=True) for text in texts]
+        vectors = [(first[candidate], second[text]) for candidate, text in pairs]
         like = next(iter(encoded.values())).vectors
         undefined, floor = torch.tensor([np.nan, self.measure.floor], dtype=torch.float64, device=like.device)
         scored = like.new_zeros(0, dtype=torch.float64)
         if pairs:
-            own = torch.stack([own_first[one] * own_second[text] for one, text in pairs])
-            scored = compared(self.measure, vectors) / own.sqrt()
+            self_products = torch.stack([own_first[candidate] * own_second[text] for candidate, text in pairs])
+            scored = compared(self.measure, vectors) / self_products.sqrt()
         if pairs and self.measure.normalize == "self":
             scored = scored.masked_fill(equal(vectors), 1.0)  # C / sqrt(C C), without rounding; its gradient is 0
         if self.measure.bounded:
             scored = scored.clamp(max=1.0)
-        best = [of.max() if len(of) else None for of in scored.split(list(map(len, rows)))]
+        best = [scores.max() if len(scores) else None for scores in scored.split(list(map(len, rows)))]
         missing = [floor if texts else undefined for texts in usable]
         return [none if score is None else score for score, none in zip(best, missing, strict=True)]
 

@@ -102,10 +102,10 @@ class SquaredCosines(Measure):
 
     def __call__(self, first: Points, second: Points) -> Tensor:
         """At least 0; up to ``L1 L2`` before normalisation."""
-        one, other = first.vectors, second.vectors
-        if one.shape[-2] * other.shape[-2] > one.shape[-1] ** 2:  # the same sum by (D, D) products: long texts
-            return ((one.mT @ one) * (other.mT @ other)).sum(dim=(-2, -1))
-        return (one @ other.mT).square().sum(dim=(-2, -1))
+        a, b = first.vectors, second.vectors
+        if a.shape[-2] * b.shape[-2] > a.shape[-1] ** 2:  # the same sum by (D, D) products: long texts
+            return ((a.mT @ a) * (b.mT @ b)).sum(dim=(-2, -1))
+        return (a @ b.mT).square().sum(dim=(-2, -1))
 
 
 @dataclass(frozen=True)

@@ -134,8 +134,8 @@ class Space:
 
     def _weights(self, encoded: EncodedTexts) -> list[float]:
         """The share of each kept token, even or by IDF; special tokens that are only ``matched`` have none."""
-        kept = encoded.kept(self.special)
-        ids = encoded.ids[kept]
+        tokens = encoded.kept(self.special)
+        ids = encoded.ids[tokens]
         weights = [1.0] * len(ids) if self.idf is None else self._idf(self.idf).weights(ids)
         if self.special != "matched":
             return statistics.shares(weights)
@@ -154,10 +154,10 @@ class Space:
             if not self.corpus.endswith(".npz"):
                 self.fitted = self._fit_mean(statistics.read_texts(self.corpus))
                 return self.fitted
-            saved, wanted = statistics.CorpusMean.load(self.corpus), self._belongs_to()
-            if (given := (saved.encoder, saved.layer, saved.special)) != wanted:
-                fitted, ours = ("{}, layer {}, special tokens {}".format(*parts) for parts in (given, wanted))
-                raise RewardError(f"corpus={self.corpus!r}: fitted on {fitted}, not on {ours}; fit it again")
+            saved, current = statistics.CorpusMean.load(self.corpus), self._belongs_to()
+            if (origin := (saved.encoder, saved.layer, saved.special)) != current:
+                fitted, present = ("{}, layer {}, special tokens {}".format(*names) for names in (origin, current))
+                raise RewardError(f"corpus={self.corpus!r}: fitted on {fitted}, not on {present}; fit it again")
             self.fitted = saved
         return self.fitted
 
@@ -188,8 +188,8 @@ def token_mean(texts: Sequence[Tensor]) -> Tensor:
 
 def without_noise(centred: Tensor, vectors: Tensor) -> Tensor:
     """``centred`` with zeros for ``vectors`` of which only rounding is left: at unit length, a random direction."""
-    left = centred.norm(dim=1, keepdim=True) > NOISE * vectors.norm(dim=1, keepdim=True)
-    return centred * left
+    significant = centred.norm(dim=1, keepdim=True) > NOISE * vectors.norm(dim=1, keepdim=True)
+    return centred * significant
 
 
 def unit(vectors: Tensor) -> Tensor:

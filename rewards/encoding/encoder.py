@@ -114,7 +114,7 @@ class Encoder:
         by_text: list[list[tuple[Window, Tensor]]] = [[] for _ in texts]
         for window, rows in zip(windows, vectors, strict=True):
             by_text[window.text].append((window, rows))
-        return [_joined(read) for read in by_text]
+        return [_joined(pairs) for pairs in by_text]
 
     def _forward(self, rows: list[list[int]]) -> Tensor:
         """Vectors ``(batch, longest, d)`` of rows of ids, padded on the right and masked; float32 on the device."""

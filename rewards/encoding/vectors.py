@@ -155,8 +155,8 @@ class _Reader:
         self.number = 0  # of the last line read
 
     def read(self, lines: Iterable[bytes]) -> StaticVectors:
-        rest = self.after_header(iter(lines))
-        while chunk := list(itertools.islice(rest, CHUNK)):
+        body = self.after_header(iter(lines))
+        while chunk := list(itertools.islice(body, CHUNK)):
             self._take(chunk)
         if not self.seen:
             raise RewardError(f"vectors {self.path}: holds no vectors; each line must be a word and its numbers")
@@ -186,31 +186,31 @@ class _Reader:
 
     def _take(self, chunk: list[bytes]) -> None:
         """Parse a chunk of lines: words before the first space, all numbers by one call to numpy."""
-        kept = []
+        entries = []
         for number, line in enumerate(chunk, self.number + 1):
             self.hash.update(line)
             word, numbers = self._split(number, line)
             if word not in self.index and (self.words is None or word in self.words):
                 self.index[word] = len(self.index)
-                kept.append((number, numbers))
+                entries.append((number, numbers))
         self.number += len(chunk)
         self.seen += len(chunk)
-        if kept:
-            self.blocks.append(self._numbers(kept))
+        if entries:
+            self.blocks.append(self._numbers(entries))
 
     def _split(self, number: int, line: bytes) -> tuple[str, bytes]:
         """Word and numbers. A few GloVe words have spaces (``. . .``): the last ``width`` fields are numbers."""
         line = line.rstrip()
-        word, _, rest = line.partition(b" ")
+        word, _, numbers = line.partition(b" ")
         if line.count(b" ") != self.width:
             fields = line.split()
             size = len(fields) - self.width  # of the word
             if size < 1 or any(map(_is_number, fields[1:size])):
                 count = max(len(fields) - 1, 0)
                 raise self._error(number, f"{_shown(line)} has {count} numbers instead of {self.width}")
-            word, rest = b" ".join(fields[:size]), b" ".join(fields[size:])
+            word, numbers = b" ".join(fields[:size]), b" ".join(fields[size:])
         try:
-            return word.decode(), rest
+            return word.decode(), numbers
         except UnicodeDecodeError as error:
             raise self._error(number, f"the word {word!r} is not UTF-8; convert the file") from error
 

@@ -53,8 +53,8 @@ class Bleu(ReferenceReward, LanguageOption):
             characters = splitter_of(self.language) == "character"
             self.tokenize = "zh" if self.language == "zh" else "char" if characters else "13a"
         names = ("tokenize", "smooth_method", "smooth_value", "max_ngram_order", "effective_order", "lowercase")
-        self.theirs: dict[str, Any] = {name: getattr(self, name) for name in names}
-        _sacrebleu(**self.theirs)  # raises now if the tokenizer needs a package that is not installed
+        self.settings: dict[str, Any] = {name: getattr(self, name) for name in names}
+        _sacrebleu(**self.settings)  # raises now if the tokenizer needs a package that is not installed
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]; 0 for an empty candidate, NaN if no reference has a token.
@@ -73,10 +73,10 @@ class Bleu(ReferenceReward, LanguageOption):
     @property
     def signature(self) -> str:
         """The signature of sacrebleu, which names its version, and the n-gram order, which it does not name."""
-        theirs = _sacrebleu(**self.theirs)[1]
+        official = _sacrebleu(**self.settings)[1]
         smooth = "default" if self.smooth_value is None else f"{self.smooth_value!r}"  # sacrebleu shows two decimals
         fields: dict[str, object] = {} if self.language is None else {"language": self.language}
-        fields |= {"scale": 1, "order": self.max_ngram_order, "smooth_value": smooth, "sacrebleu": f"[{theirs}]"}
+        fields |= {"scale": 1, "order": self.max_ngram_order, "smooth_value": smooth, "sacrebleu": f"[{official}]"}
         return signature(self.name, **fields)
 
     def corpus_counts(self, inputs: Inputs) -> CorpusCounts:
@@ -92,20 +92,20 @@ class Bleu(ReferenceReward, LanguageOption):
 
     def _counts(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> NDArray[np.float64]:
         """What sacrebleu counts of each text by itself."""
-        known, count, order = vocabulary_of("tokens", None, ENGLISH), len(candidates), self.max_ngram_order
-        texts = known.numbered((*map(self._tokens, chain(candidates, *references)),))
+        vocabulary, count, order = vocabulary_of("tokens", None, ENGLISH), len(candidates), self.max_ngram_order
+        texts = vocabulary.numbered((*map(self._tokens, chain(candidates, *references)),))
         rows = np.repeat(np.arange(count), [*map(len, references)])
         (usable,) = np.nonzero(texts.lengths[count:])
         rows, pairs = rows[usable], texts.take(np.concatenate([rows[usable], count + usable]))
-        ours, theirs = (side.lengths for side in pairs.halves())
+        lengths, reference_lengths = (side.lengths for side in pairs.halves())
         counts = np.zeros((count, 2 + 2 * order))
-        closest = first_of(rows, theirs, abs(ours - theirs))
-        counts[rows[closest], 0], counts[rows[closest], 1] = ours[closest], theirs[closest]
+        closest = first_of(rows, reference_lengths, abs(lengths - reference_lengths))
+        counts[rows[closest], 0], counts[rows[closest], 1] = lengths[closest], reference_lengths[closest]
         for n in range(1, order + 1):
             first, second = pairs.ngrams(n).halves()
-            of, ids, hits = matches(first, second)
-            most = first_of(rows[of] * max(first.size, 1) + ids, -hits)
-            counts[:, 1 + n] = np.bincount(rows[of[most]], hits[most], count)
+            owners, ids, hits = matches(first, second)
+            most = first_of(rows[owners] * max(first.size, 1) + ids, -hits)
+            counts[:, 1 + n] = np.bincount(rows[owners[most]], hits[most], count)
             counts[rows, 1 + order + n] = first.lengths
         return counts
 
@@ -114,16 +114,16 @@ class Bleu(ReferenceReward, LanguageOption):
         if not counts[1]:
             return float("nan")
         order = self.max_ngram_order
-        length, reference, *known = map(int, counts)
-        options = {name: self.theirs[name] for name in ("smooth_method", "smooth_value", "max_ngram_order")}
-        score = _sacrebleu(**self.theirs)[0].compute_bleu(
-            known[:order], known[order:], length, reference, effective_order=effective_order, **options
+        length, reference, *ngram_counts = map(int, counts)
+        options = {name: self.settings[name] for name in ("smooth_method", "smooth_value", "max_ngram_order")}
+        score = _sacrebleu(**self.settings)[0].compute_bleu(
+            ngram_counts[:order], ngram_counts[order:], length, reference, effective_order=effective_order, **options
         )
         return min(1.0, float(score.score) / 100)  # a geometric mean of ones can be larger than one by rounding
 
     def _tokens(self, text: str) -> str:
         """The tokens of a text with white space between them, as sacrebleu compares them."""
-        tokens: str = _sacrebleu(**self.theirs)[0]._preprocess_segment(nfc(text))
+        tokens: str = _sacrebleu(**self.settings)[0]._preprocess_segment(nfc(text))
         return tokens
 
     def _unscorable(self, text: str) -> str | None:
@@ -207,16 +207,16 @@ class BleuStar(ReferenceReward, WordsOption):
         return tokenizer_of(self._splitter, None, language_of(self.language))(text)
 
     def _best(self, candidate: str, references: list[str]) -> float:
-        words, others = self.words(candidate), [self.words(text) for text in references]
-        hits = np.array([[self._hits(words, other, n) for other in others] for n in range(1, ORDERS + 1)], dtype=float)
-        lengths = np.array([len(other) for other in others], dtype=float)
+        words, texts = self.words(candidate), [self.words(text) for text in references]
+        hits = np.array([[self._hits(words, text, n) for text in texts] for n in range(1, ORDERS + 1)], dtype=float)
+        lengths = np.array([len(reference) for reference in texts], dtype=float)
         return float(bleu_star(hits, len(words), lengths, self.zero_order).max())
 
-    def _hits(self, words: Sequence[str], others: Sequence[str], n: int) -> int:
-        ours, theirs = ngrams(words, n), ngrams(others, n)
+    def _hits(self, words: Sequence[str], reference: Sequence[str], n: int) -> int:
+        first, second = ngrams(words, n), ngrams(reference, n)
         if self.clip:
-            return (Counter(ours) & Counter(theirs)).total()
-        return sum(map(set(theirs).__contains__, ours))
+            return (Counter(first) & Counter(second)).total()
+        return sum(map(set(second).__contains__, first))
 
     def _unscorable(self, text: str) -> str | None:
         words, needed = len(self.words(text)), ORDERS if self.zero_order == "zero" else 1

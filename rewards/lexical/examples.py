@@ -63,8 +63,8 @@ class ScoredTexts:
             raise RewardError(
                 f"{NAME}: subsample={number} must be 1 to {len(self.texts)}: there are {len(self.texts)} examples"
             )
-        kept = np.sort(np.random.default_rng(seed).choice(len(self.texts), number, replace=False))
-        return ScoredTexts(tuple(self.texts[row] for row in kept), self.scores[kept], self.digest)
+        rows = np.sort(np.random.default_rng(seed).choice(len(self.texts), number, replace=False))
+        return ScoredTexts(tuple(self.texts[row] for row in rows), self.scores[rows], self.digest)
 
 
 def _check_pair(where: str, text: object, score: object) -> None:

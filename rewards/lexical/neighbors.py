@@ -149,8 +149,8 @@ class BleuNeighbors(BaseReward):
         near = self.similarities(candidate) >= self.tau  # False where the kernel is undefined
         if not self.leave_one_out:
             return near, near.size
-        others = np.array([nfc(text) != nfc(candidate) for text in self.examples.texts])
-        return near & others, int(others.sum())
+        different = np.array([nfc(text) != nfc(candidate) for text in self.examples.texts])
+        return near & different, int(different.sum())
 
     def _bleu_star(self, kernel: BleuStar, candidate: str) -> NDArray[np.float64]:
         """All examples at once: looks the n-grams of the candidate up in an inverted index per order."""

@@ -32,8 +32,8 @@ class Vocabulary(dict[str, bytes]):
         self.numbered = lru_cache(maxsize=16)(self._numbered)  # by several rewards, one after another
 
     def __missing__(self, text: str) -> bytes:
-        self[text] = known = b"".join(map(self.words.__getitem__, self.split(text))) + END
-        return known
+        self[text] = ids = b"".join(map(self.words.__getitem__, self.split(text))) + END
+        return ids
 
     def _numbered(self, texts: tuple[str, ...]) -> Numbered:
         return Numbered.of(list(map(self.__getitem__, texts)))
@@ -123,8 +123,8 @@ class Numbered(NamedTuple):
         ids, size = self.ids[starts].astype(np.int64), self.size
         for further in range(1, n):
             if further > 1:  # else the numbers could exceed those of int64
-                known, ids = np.unique(ids, return_inverse=True)
-                size = len(known)
+                distinct, ids = np.unique(ids, return_inverse=True)
+                size = len(distinct)
             ids, size = ids * self.size + self.ids[starts + further], size * self.size
         return Numbered(ids, self.owners[starts], (self.lengths - n + 1).clip(0), self.lines[starts], size)
 
@@ -132,11 +132,11 @@ class Numbered(NamedTuple):
 def matches(first: Numbered, second: Numbered) -> tuple[Numbers, Numbers, Numbers]:
     """The items that texts of both sides have in common: the text, the item, and how often, at most as in either."""
     size = max(first.size, 1)
-    (keys, times), (others, other_times) = (
+    (keys, times), (other_keys, other_times) = (
         np.unique(side.owners * size + side.ids, return_counts=True) for side in (first, second)
     )
-    place = np.asarray(np.searchsorted(others, keys))
-    equal = np.flatnonzero(np.append(others, -1)[place] == keys)
+    place = np.asarray(np.searchsorted(other_keys, keys))
+    equal = np.flatnonzero(np.append(other_keys, -1)[place] == keys)
     keys = keys[equal]
     return keys // size, keys % size, np.minimum(times[equal], other_times[place[equal]])
 

@@ -28,11 +28,11 @@ class Postings:
 
     def hits(self, units: Iterable[Hashable], clip: bool = False) -> NDArray[np.float64]:
         """How many of ``units`` each text holds, ``(texts,)``; ``clip``: each at most as often as the text holds it."""
-        wanted = [(self.number[unit], count) for unit, count in Counter(units).items() if unit in self.number]
-        if not wanted:
+        counts = [(self.number[unit], count) for unit, count in Counter(units).items() if unit in self.number]
+        if not counts:
             return np.zeros(self.texts)
-        runs = [slice(self.ends[number - 1] if number else 0, self.ends[number]) for number, _ in wanted]
-        amounts = np.repeat([count for _, count in wanted], [run.stop - run.start for run in runs])
+        runs = [slice(self.ends[number - 1] if number else 0, self.ends[number]) for number, _ in counts]
+        amounts = np.repeat([count for _, count in counts], [run.stop - run.start for run in runs])
         if clip:
             amounts = np.minimum(amounts, np.concatenate([self.counts[run] for run in runs]))
         rows = np.concatenate([self.rows[run] for run in runs])

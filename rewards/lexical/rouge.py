@@ -119,9 +119,9 @@ def _many_united_hits(candidates: Numbered, references: Numbered) -> Counts:
     return common(counted, candidates, len(candidates.lengths))
 
 
-def _union(sentence: Sequence[Hashable], others: Iterable[Sequence[Hashable]]) -> int:
-    """The places in ``sentence``, as bits, that are in its longest common subsequence with any of ``others``."""
-    return reduce(or_, (lcs_positions(sentence, other) for other in others), 0)
+def _union(sentence: Sequence[Hashable], sentences: Iterable[Sequence[Hashable]]) -> int:
+    """The places in ``sentence``, as bits, that are in its longest common subsequence with any of ``sentences``."""
+    return reduce(or_, (lcs_positions(sentence, partner) for partner in sentences), 0)
 
 
 # ---- which units count ----
@@ -145,9 +145,9 @@ def match_units(candidate: Sequence[str], reference: Sequence[str]) -> list[tupl
 
 def match_in_order(candidate: Sequence[str], reference: Sequence[str]) -> list[tuple[int, int]]:
     """One longest common subsequence."""
-    rest = enumerate(reference)
+    tail = enumerate(reference)
     return [
-        (place, next(other for other, word in rest if word == candidate[place]))
+        (place, next(position for position, word in tail if word == candidate[place]))
         for place in places(lcs_positions(candidate, reference))
     ]
 
@@ -159,7 +159,7 @@ def match_sentences(candidate: Sentences, reference: Sentences) -> list[tuple[in
         united += [start + place for place in places(_union(sentence, candidate))]
         start += len(sentence)
     pairs = match_units([*chain(*candidate)], [words[place] for place in united])
-    return [(place, united[other]) for place, other in pairs]
+    return [(place, united[at]) for place, at in pairs]
 
 
 # ---- rewards of texts ----
@@ -191,16 +191,16 @@ class Rouge(ReferenceReward):
         return np.concatenate([np.empty(0), *(self._block(candidates[some], references[some]) for some in blocks)])
 
     def _block(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> NDArray[np.float64]:
-        known = vocabulary_of(self.tokenizer, self.stemmer, language_of(self.language))
-        texts = known.numbered((*map(self._lined, chain(candidates, *references)),))
+        vocabulary = vocabulary_of(self.tokenizer, self.stemmer, language_of(self.language))
+        texts = vocabulary.numbered((*map(self._lined, chain(candidates, *references)),))
         count = len(candidates)
         scores, usable = np.full(count, np.nan), texts.lengths >= self.n
         rows = np.repeat(np.arange(count), [*map(len, references)])
         scores[rows[usable[count:]]] = 0.0
-        (left,) = np.nonzero(usable[count:] & usable[rows])
-        measured = self.formula(texts.take(np.concatenate([rows[left], count + left])))
-        best = first_of(rows[left], -measured.f1)
-        scores[rows[left][best]] = getattr(measured, self.direction)[best]
+        (scorable,) = np.nonzero(usable[count:] & usable[rows])
+        measured = self.formula(texts.take(np.concatenate([rows[scorable], count + scorable])))
+        best = first_of(rows[scorable], -measured.f1)
+        scores[rows[scorable][best]] = getattr(measured, self.direction)[best]
         return scores
 
     def _lined(self, text: str) -> str:
@@ -240,8 +240,8 @@ class Rouge(ReferenceReward):
         first, second = self._tokens(candidate), self._tokens(reference)
         if self.formula is rouge_l:
             return Matches([*first], [*second], match_in_order(first, second))
-        one, other = ([" ".join(ngram) for ngram in ngrams(words, self.n)] for words in (first, second))
-        return Matches(one, other, match_units(one, other))
+        left, right = ([" ".join(ngram) for ngram in ngrams(words, self.n)] for words in (first, second))
+        return Matches(left, right, match_units(left, right))
 
     @property
     def _tokens(self) -> Callable[[str], tuple[str, ...]]:

@@ -107,23 +107,23 @@ def _lcs_rows(
 def many_lengths(firsts: Numbered, seconds: Numbered) -> Numbers:
     """``lcs_length`` of pairs of texts, (n,): row i of one, row i of the other. Each has a word."""
     rows = np.arange(len(firsts.lengths))
-    found = np.zeros(len(rows), dtype=np.int64)
+    lengths = np.zeros(len(rows), dtype=np.int64)
     long = np.maximum(firsts.lengths, seconds.lengths) > MOST
     for row in rows[long]:
-        found[row] = lcs_length(firsts.words(row), seconds.words(row))
+        lengths[row] = lcs_length(firsts.words(row), seconds.words(row))
     for some, equal in _alike(firsts, seconds, rows[~long], rows[~long]):
         levels = np.full(equal.shape[1:], 2**WORD - 1, dtype=np.uint64)  # (lanes, pairs), the lowest bits first
         for matching in equal:
             carry = np.zeros(len(some), dtype=np.uint64)
             matched = levels & matching
-            rest = levels - matched
+            unmatched = levels - matched
             for lane, added in enumerate(matched):
                 total = levels[lane] + added
                 sum_ = total + carry
                 carry = ((total < added) | (sum_ < total)).astype(np.uint64)
-                levels[lane] = sum_ | rest[lane]
-        found[rows[~long][some]] = np.bitwise_count(~levels).sum(axis=0, dtype=np.int64)
-    return found
+                levels[lane] = sum_ | unmatched[lane]
+        lengths[rows[~long][some]] = np.bitwise_count(~levels).sum(axis=0, dtype=np.int64)
+    return lengths
 
 
 def many_positions(firsts: Numbered, seconds: Numbered, first: Numbers, second: Numbers) -> Bits:
@@ -156,8 +156,8 @@ def _alike(firsts: Numbered, seconds: Numbered, first: Numbers, second: Numbers)
         done += len(some)
         words = _padded(ids, starts[some], width, np.arange(width) >= lengths[some, None], -1)
         unused = np.arange(-steps, 0) < -steps_of[some, None]
-        others = _padded(other_ids, ends[some] - steps, steps, unused, -2)
-        matches = np.packbits(others[:, :, None] == words[:, None, :], axis=-1, bitorder="little")
+        partners = _padded(other_ids, ends[some] - steps, steps, unused, -2)
+        matches = np.packbits(partners[:, :, None] == words[:, None, :], axis=-1, bitorder="little")
         equal = np.zeros((len(some), steps, -(-halves // 2) * 2), dtype="<u4")
         equal[..., :halves] = matches.view("<u4")
         yield some, np.ascontiguousarray(equal.view("<u8").transpose(1, 2, 0)).astype(np.uint64, copy=False)
@@ -172,7 +172,7 @@ def _padded(ids: Ids, starts: Numbers, width: int, unused: NDArray[np.bool_], pa
 
 def _positions_of(equal: Bits) -> Bits:
     """``lcs_positions`` of pairs, from the places in the first of each word of the second."""
-    one = np.uint64(1)
+    bit = np.uint64(1)
     level = reach = np.full(equal.shape[1], 2**WORD - 1, dtype=np.uint64)  # beyond the first they stay 1
     levels, subsequence = np.empty_like(equal), np.zeros_like(level)
     for step, matching in enumerate(equal):
@@ -182,7 +182,7 @@ def _positions_of(equal: Bits) -> Bits:
         last = _highest((matching | ~level) & reach)
         match = matching & last
         subsequence |= match
-        reach = reach & ((last - one) | (last ^ match))  # without any it stays, and has none in the rows before either
+        reach = reach & ((last - bit) | (last ^ match))  # without any it stays, and has none in the rows before either
     return subsequence
 
 

@@ -81,10 +81,10 @@ def vocabulary_of(kind: Tokenizer | Literal["tokens"], stemmer: str | None, lang
     A full vocabulary is left for an empty one: compare texts of one call.
     """
     key = kind, stemmer, language
-    known = _vocabularies.get(key)
-    if known is None or known.size >= REMEMBERED:
-        known = _vocabularies[key] = _vocabulary(kind, str if stemmer is None else stems(stemmer, 4), language)
-    return known
+    vocabulary = _vocabularies.get(key)
+    if vocabulary is None or vocabulary.size >= REMEMBERED:
+        vocabulary = _vocabularies[key] = _vocabulary(kind, str if stemmer is None else stems(stemmer, 4), language)
+    return vocabulary
 
 
 def _vocabulary(kind: Tokenizer | Literal["tokens"], form: Callable[[str], str], language: Language) -> Vocabulary:

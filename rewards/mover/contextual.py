@@ -87,7 +87,7 @@ class ContextualMover(Mover):
     def _words(self, texts: Sequence[str]) -> list[list[Word]]:
         """The words of each text that are weighed and that the encoder reads, in order."""
         located = [self.preprocessing.located_words(text) for text in texts]
-        contexts = list(dict.fromkeys(text[one.start : one.end] for text, sentences in located for one in sentences))
+        contexts = list(dict.fromkeys(text[span.start : span.end] for text, sentences in located for span in sentences))
         spans = dict(zip(contexts, self.source.load().spans(contexts), strict=True))
         words_of = []
         for text, sentences in located:

@@ -64,8 +64,8 @@ class StaticMover(Mover):
     @property
     def signature(self) -> str:
         """The content of the vectors, every option, and the versions of splitter and solver."""
-        own = {"vectors": load_once(self.source).digest, "normalize": self.normalize, "oov": self.oov}
-        return signature(self.name, **(own | self.fields()))
+        fields = {"vectors": load_once(self.source).digest, "normalize": self.normalize, "oov": self.oov}
+        return signature(self.name, **(fields | self.fields()))
 
     def items(self, texts: Sequence[str]) -> dict[str, Items]:
         """Each by itself."""
@@ -83,18 +83,18 @@ class StaticMover(Mover):
         stripped, located = self.preprocessing.located_words(text)
         rows, words, sentences = [], [], []
         for sentence in located:
-            kept = [(word, row) for word in sentence.words if (row := space.row(word)) is not None]
-            if kept:
-                rows.append([row for _, row in kept])
-                words.append(tuple(word for word, _ in kept))
+            weighed = [(word, row) for word in sentence.words if (row := space.row(word)) is not None]
+            if weighed:
+                rows.append([row for _, row in weighed])
+                words.append(tuple(word for word, _ in weighed))
                 sentences.append(stripped[sentence.start : sentence.end])
         places, used = numbered(rows)
         zero = len(space.table) - 1
         return Document(places, space.table[used], words, sentences, used.index(zero) if zero in used else None)
 
     def _rows(self, text: str) -> Rows:
-        read = self.preprocessing
-        return _reader(self._space(), read.stopwords, read.language).read(text, read.split)
+        how = self.preprocessing
+        return _reader(self._space(), how.stopwords, how.language).read(text, how.split)
 
     def _space(self) -> WordSpace:
         return _space(self.source, self.normalize, self.oov)

@@ -81,8 +81,8 @@ def tokens(text: str, language: Language = ENGLISH) -> list[str]:
     if language != ENGLISH:
         return [token.text for token in pipeline(language).tokenizer(text) if not token.is_space]
     chunks = [tokens_of_chunk(chunk) for chunk in text.split()]
-    known = [chunk for chunk in chunks if chunk is not None]
-    return list(chain.from_iterable(known)) if len(known) == len(chunks) else cut(text)
+    plain = [chunk for chunk in chunks if chunk is not None]
+    return list(chain.from_iterable(plain)) if len(plain) == len(chunks) else cut(text)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -94,11 +94,11 @@ def tokens_of_chunk(chunk: str) -> list[str] | None:
     its special cases (``:)``, ``Inc.``) among neighbouring tokens of the whole text, where one that spans white space
     can hide another. So tokens may depend on the text where special cases change them, unless the chunk is itself one.
     """
-    parts = PARTS.findall(chunk) if PLAIN.fullmatch(chunk) else cut(chunk, special_cases=False)
-    if not _special_case_among(parts):
-        return parts
+    split = PARTS.findall(chunk) if PLAIN.fullmatch(chunk) else cut(chunk, special_cases=False)
+    if not _special_case_among(split):
+        return split
     with_cases = cut(chunk)
-    return with_cases if with_cases == parts or chunk in _special_cases()[0] else None
+    return with_cases if with_cases == split or chunk in _special_cases()[0] else None
 
 
 def cut(text: str, special_cases: bool = True) -> list[str]:
@@ -112,10 +112,10 @@ def _tokenizer(special_cases: bool) -> Any:
     from spacy.tokenizer import Tokenizer
     from spacy.vocab import Vocab
 
-    whole = pipeline().tokenizer
+    tokenizer = pipeline().tokenizer
     names = ("prefix_search", "suffix_search", "infix_finditer", "token_match", "url_match")
-    rules = whole.rules if special_cases else None
-    return Tokenizer(Vocab(), rules=rules, **{name: getattr(whole, name) for name in names})
+    rules = tokenizer.rules if special_cases else None
+    return Tokenizer(Vocab(), rules=rules, **{name: getattr(tokenizer, name) for name in names})
 
 
 def _special_case_among(parts: list[str]) -> bool:

@@ -64,7 +64,7 @@ def prefixes_of(given: str | Iterable[str] | None) -> tuple[str, ...]:
 
 def _changed(before: str, after: str) -> str:
     """The stretch of ``before`` where it begins to differ, for a message."""
-    same = next((place for place, (one, two) in enumerate(zip(before, after, strict=False)) if one != two), len(after))
+    same = next((place for place, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), len(after))
     start = max(before.rfind(" ", 0, same), before.rfind("\n", 0, same)) + 1
     return before[start:][:24].splitlines()[0].strip()
 
@@ -85,18 +85,18 @@ def _without_thinking(text: str) -> str:
 
     A block with more starts than ends runs to the last end. Channels do not nest.
     """
-    kept, start, depth, ended = "", 0, 0, True
+    outside, start, depth, ended = "", 0, 0, True
     for tag in THINKING.finditer(text):
         channel, written = tag["channel"], tag[0].lower().replace(" ", "")
         if not (written.endswith("final") if channel else "/" in written[1:3] or written.startswith("<|end")):
             if not depth:
-                kept, ended = kept + text[start : tag.start()], False
+                outside, ended = outside + text[start : tag.start()], False
             depth = 1 if channel else depth + 1
         elif depth or not channel:
-            kept = kept if depth else ""
+            outside = outside if depth else ""
             depth = 0 if channel else max(0, depth - 1)
             start, ended = tag.end(), True
-    return kept + text[start:] if ended else kept
+    return outside + text[start:] if ended else outside
 
 
 # Which of them end a sentence, so that a line ends there.

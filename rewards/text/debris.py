@@ -26,7 +26,7 @@ class Column:
 
     name: str = ""
     rows: int = 0
-    found: Counter[str] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
     starts: Counter[str] = field(default_factory=Counter)
     emptied: int = 0  # texts of which nothing remains
@@ -34,19 +34,18 @@ class Column:
 
     def add(self, texts: Iterable[str]) -> None:
         """Count the texts of one row."""
-        found: set[str] = set()
+        names: set[str] = set()
         for text in texts:
             without, changed = cleaned(text)
             if changed:
                 self.examples = {**changed, **self.examples}
-                found.update(changed)
+                names.update(changed)
                 self.emptied += not without
             if self.rows < PREFIX_ROWS and without and hash(without) not in self.seen:
                 ends = (match.end() for match in BOUNDARY.finditer(without[: LONGEST + 1]))
                 self.starts.update({without[:end].rstrip() for end in ends})
                 self.seen.add(hash(without))
-        if found:
-            self.found.update(found)
+        self.rules.update(names)
         self.rows += 1
 
     @property
@@ -64,7 +63,7 @@ class Column:
         lines = [
             f"{rule.name} in {count:,} of {self.rows:,} rows ({self.examples[rule.name]!r})"
             for rule in RULES
-            if (count := self.found[rule.name]) >= max(least * self.rows, min(self.rows, 2), 1)
+            if (count := self.rules[rule.name]) >= max(least * self.rows, min(self.rows, 2), 1)
         ]
         if prefix and self.prefix:
             texts = f"{self.starts[self.prefix]:,} of {len(self.seen):,} different texts"

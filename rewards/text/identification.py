@@ -56,15 +56,15 @@ def language_in(texts: Iterable[str]) -> str | None:
 
 def _by_stop_words(text: str) -> str | None:
     counts = Counter([word for word in map(str.lower, words(text)) if any(map(str.isalpha, word))][:MOST])
-    scores, seen = Counter[str](), Counter[str]()
+    scores, words_of = Counter[str](), Counter[str]()
     for word, count in counts.items():
         sharing = _stop_words().get(word, ())
         for code in sharing:
             scores[code] += count / len(sharing)  # type: ignore[assignment]
-            seen[code] += 1
+            words_of[code] += 1
     (first, most), (_, second), *_ = [*scores.most_common(2), ("", 0), ("", 0)]
     total, listed = counts.total(), sum(first in sharing for sharing in _stop_words().values())
-    enough = seen[first] >= min(DIFFERENT + len(counts) / 50, listed / 4)
+    enough = words_of[first] >= min(DIFFERENT + len(counts) / 50, listed / 4)
     return first if enough and most > LEAST * total and most > MARGIN * second else None
 
 

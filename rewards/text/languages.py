@@ -121,7 +121,7 @@ def check_language(code: str | None) -> None:
     """Raise RewardError unless ``code`` is known; None is."""
     if code is None or code in NAMES:
         return
-    by_name = {name.lower(): known for known, name in NAMES.items()}
+    by_name = {name.lower(): key for key, name in NAMES.items()}
     near = by_name.get(str(code).lower(), str(code).lower().replace("_", "-").partition("-")[0])
     fix = f"; did you mean {near!r}?" if near in NAMES else nearest(str(code), NAMES)
     raise RewardError(f"language={code!r} is unknown{fix}; the codes are {', '.join(NAMES)}")

@@ -57,8 +57,8 @@ def lined(text: str, language: Language = ENGLISH) -> str:
     chunks: list[str | None] = [None]
     if language == ENGLISH and len(_stretches(text := encodable(text))) == 1:
         chunks = [*map(_lined_chunk, text.split())]
-    known = [chunk for chunk in chunks if chunk is not None]
-    return " ".join(known) if len(known) == len(chunks) else "\n".join(sentences(text, language))
+    plain = [chunk for chunk in chunks if chunk is not None]
+    return " ".join(plain) if len(plain) == len(chunks) else "\n".join(sentences(text, language))
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -115,12 +115,12 @@ class _Chunks(dict[str, tuple[Any, ...]]):
             return list(self.weighed(cut(text)))
 
     def __missing__(self, chunk: str) -> tuple[Any, ...]:
-        parts = tokens_of_chunk(chunk)
-        if parts is None:
+        tokens = tokens_of_chunk(chunk)
+        if tokens is None:
             raise KeyError(chunk)
         if len(self) >= REMEMBERED:
             self.clear()
-        self[chunk] = words = tuple(self.weighed(parts))
+        self[chunk] = words = tuple(self.weighed(tokens))
         return words
 
     def weighed(self, tokens: Iterable[str]) -> Iterator[Any]:
@@ -152,11 +152,11 @@ def located_words(
     located = []
     for offset, sentence in _analysed(text, split, language):
         tokens = [(language.lower(token.text), offset + token.idx, len(token)) for token in sentence]
-        kept = [token for token in tokens if is_letters(token[0]) and token[0] not in dropped]
-        if kept:
-            spans = tuple((start, start + length) for _, start, length in kept)
+        weighed = [token for token in tokens if is_letters(token[0]) and token[0] not in dropped]
+        if weighed:
+            spans = tuple((start, start + length) for _, start, length in weighed)
             ends = [(start, start + length) for word, start, length in tokens if not word.isspace()]
-            located.append(Sentence(ends[0][0], ends[-1][1], tuple(word for word, _, _ in kept), spans))
+            located.append(Sentence(ends[0][0], ends[-1][1], tuple(word for word, _, _ in weighed), spans))
     return text, tuple(located)
 
 

@@ -78,17 +78,17 @@ class Cached(Wrapper):
         if inputs.references is not None:
             references_of(self.name, inputs)
         keys = [self._key(inputs.item(row)) for row in range(len(inputs.candidates))]
-        known = self._look_up(keys)
-        new = list({key: row for row, key in enumerate(keys) if key not in known}.values())
+        scores_of = self._look_up(keys)
+        new = list({key: row for row, key in enumerate(keys) if key not in scores_of}.values())
         if new:
             scores = self.reward(*inputs.take(new))
             scored = {keys[row]: float(score) for row, score in zip(new, scores, strict=True)}
-            known |= scored
+            scores_of |= scored
             defined = {key: score for key, score in scored.items() if score == score}
             self._remember(defined)
             if self.file is not None and defined:
                 self._open().put(defined)
-        return np.array([known[key] for key in keys], dtype=np.float64)
+        return np.array([scores_of[key] for key in keys], dtype=np.float64)
 
     @property
     def signature(self) -> str:
@@ -109,14 +109,14 @@ class Cached(Wrapper):
         return item_key(self._prefix, item)
 
     def _look_up(self, keys: list[bytes]) -> dict[bytes, float]:
-        known = {key: self._kept[key] for key in keys if key in self._kept}
-        for key in known:
+        remembered = {key: self._kept[key] for key in keys if key in self._kept}
+        for key in remembered:
             self._kept.move_to_end(key)
-        if self.file is not None and len(known) < len(set(keys)):
-            stored = self._open().get([key for key in dict.fromkeys(keys) if key not in known])
+        if self.file is not None and len(remembered) < len(set(keys)):
+            stored = self._open().get([key for key in dict.fromkeys(keys) if key not in remembered])
             self._remember(stored)
-            known |= stored
-        return known
+            remembered |= stored
+        return remembered
 
     def _remember(self, scores: dict[bytes, float]) -> None:
         self._kept |= scores

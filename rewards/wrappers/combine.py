@@ -43,7 +43,7 @@ class Weighted(BaseReward):
         names = [inner.name for inner, _ in self.parts]
         labels = [f"{n} {i + 1}" if names.count(n) > 1 else n for i, n in enumerate(names)]
         self.weights = {label: weight for label, (_, weight) in zip(labels, self.parts, strict=True)}
-        self.columns, self.optional_columns = columns_read(part for part, _ in self.parts)
+        self.columns, self.optional_columns = columns_read(inner for inner, _ in self.parts)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64: the sum of weight times score; NaN if any part is undefined.
@@ -62,9 +62,9 @@ class Weighted(BaseReward):
     @property
     def signature(self) -> str:
         """The weights, each with the whole signature of its part."""
-        return signature(self.name, sum=" + ".join(f"{weight!r}*[{part.signature}]" for part, weight in self.parts))
+        return signature(self.name, sum=" + ".join(f"{weight!r}*[{inner.signature}]" for inner, weight in self.parts))
 
     def reason(self, item: Item) -> str | None:
         """The reason of the first part that is undefined."""
-        reasons = ((part.undefined(*item), part.name) for part, _ in self.parts)
+        reasons = ((inner.undefined(*item), inner.name) for inner, _ in self.parts)
         return next((f"{reason} ({name})" for reason, name in reasons if reason is not None), None)

@@ -124,14 +124,14 @@ class _Worker:
     """A process that is starting, scoring the item at ``place`` until its deadline, or idle."""
 
     def __init__(self, reward: Reward, seconds: float) -> None:
-        self.connection, theirs = CONTEXT.Pipe()
-        self.process = CONTEXT.Process(target=_serve, args=(theirs, reward, seconds), daemon=True)
+        self.connection, worker_end = CONTEXT.Pipe()
+        self.process = CONTEXT.Process(target=_serve, args=(worker_end, reward, seconds), daemon=True)
         try:
             self.process.start()
         except (PicklingError, AttributeError, TypeError) as error:
             why = f"cannot be sent to a worker ({error}); define it in a module"
             raise RewardError(f"limited: {reward.name} {why}") from error
-        theirs.close()  # so that the end of the process closes the pipe
+        worker_end.close()  # so that the end of the process closes the pipe
         self.started = False
         self.place: int | None = None
         self.deadline = float("inf")

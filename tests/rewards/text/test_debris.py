@@ -10,7 +10,7 @@ def test_rows_are_counted_by_what_is_in_any_of_their_texts() -> None:
     for texts in (["a </s>", "b </s>"], ["a", "b"], ["*a* </s>"], ["</s>"]):
         column.add(texts)
     assert column.counts() == ["special tokens in 3 of 4 rows ('a </s>')", "nothing else in 1 text"]
-    assert column.found == {"special tokens": 3, "Markdown": 1}
+    assert column.rules == {"special tokens": 3, "Markdown": 1}
 
 
 @pytest.mark.parametrize(
