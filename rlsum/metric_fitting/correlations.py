@@ -37,5 +37,5 @@ def correlations(scores: ArrayLike, human: ArrayLike) -> Correlations:
 def average(groups: Mapping[str, Correlations]) -> Correlations:
     """The mean over the groups with a correlation, with equal weights (as WMT's tables)."""
     values = [(group.pearson, group.kendall) for group in groups.values() if not np.isnan(group.pearson)]
-    one, other = np.mean(values or [(np.nan, np.nan)], axis=0).tolist()
-    return Correlations(one, other, sum(group.n for group in groups.values()))
+    r, tau = np.mean(values or [(np.nan, np.nan)], axis=0).tolist()
+    return Correlations(r, tau, sum(group.n for group in groups.values()))

@@ -45,8 +45,8 @@ def scored(judgments: Sequence[Judgment], score: str, groups: str = "*") -> list
     """Those with ``score`` in the groups that match ``groups`` (``*-en``). Raises UserError if there are none."""
     matching = [row for row in judgments if fnmatchcase(row.group, groups)]
     if not matching:
-        known = ", ".join(sorted({row.group or "(none)" for row in judgments})[:20])
-        raise UserError(f"--groups {groups!r}: no judgment is in such a group; the groups are {known}")
+        present = ", ".join(sorted({row.group or "(none)" for row in judgments})[:20])
+        raise UserError(f"--groups {groups!r}: no judgment is in such a group; the groups are {present}")
     rows = [row for row in matching if row.scores.get(score) is not None]
     if not rows:
         names = sorted({name for row in matching for name, value in row.scores.items() if value is not None})

@@ -97,24 +97,24 @@ class _OnVotes:
         return {"metric": metric, "votes": self.trainee.voting.to_json()}
 
     def validated(self, reward: Reward, number: int, loss: float) -> VoteValidation:
-        found = score_gaps(reward, self.valid)
-        return VoteValidation(number, loss, self.likelihood(found), agreement(found, self.valid))
+        differences = score_gaps(reward, self.valid)
+        return VoteValidation(number, loss, self.likelihood(differences), agreement(differences, self.valid))
 
-    def likelihood(self, found: Sequence[float]) -> float:
+    def likelihood(self, differences: Sequence[float]) -> float:
         """The mean log-likelihood of the votes whose texts have scores."""
-        kept = [(gap, vote) for gap, vote in zip(found, self.valid, strict=True) if not math.isnan(gap)]
-        if not kept:
+        scored = [(gap, vote) for gap, vote in zip(differences, self.valid, strict=True) if not math.isnan(gap)]
+        if not scored:
             return math.nan
-        known, votes = zip(*kept, strict=True)
+        values, votes = zip(*scored, strict=True)
         with torch.no_grad():
-            return float(self.trainee.voting.log_likelihood(torch.tensor(known, dtype=torch.float64), votes))
+            return float(self.trainee.voting.log_likelihood(torch.tensor(values, dtype=torch.float64), votes))
 
 
 def score_gaps(reward: Reward, judged: Sequence[JudgedVote]) -> list[float]:
     """The score of each vote's second text minus that of the first; NaN without a score."""
     texts = texts_of(judged)
-    given = [list(read) for read, _ in texts]
-    scores = reward([text for _, text in texts], given, [read[0] for read in given])
+    contexts = [list(context) for context, _ in texts]
+    scores = reward([text for _, text in texts], contexts, [context[0] for context in contexts])
     return gaps(dict(zip(texts, np.asarray(scores).tolist(), strict=True)), judged)
 
 

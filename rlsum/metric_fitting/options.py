@@ -37,6 +37,6 @@ class FitOptions:
 
     def check(self, of_votes: bool) -> None:
         """Raise UserError for an option of the other kind of learning."""
-        name, others = ("scale", "human scores") if of_votes else ("judges", "votes on pairs")
+        name, target = ("scale", "human scores") if of_votes else ("judges", "votes on pairs")
         if (value := getattr(self, name)) != getattr(FitOptions, name):
-            raise UserError(f"{option(name, value)}: not without {others}; leave it out")
+            raise UserError(f"{option(name, value)}: not without {target}; leave it out")

@@ -62,8 +62,8 @@ class Voting:
     def log_likelihood(self, gap: Tensor, votes: Sequence[JudgedVote]) -> Tensor:
         """The mean log-probability of ``votes`` (n,), a scalar; of a judge who is not known, as of an average one."""
         longer = torch.tensor([vote.longer / self.unit for vote in votes], dtype=torch.float64)
-        known = torch.tensor([self.names.get(vote.judge, len(self.names)) for vote in votes])
-        telling = torch.cat([self.judges, torch.zeros(1, dtype=torch.float64)])[known].exp()
+        judges = torch.tensor([self.names.get(vote.judge, len(self.names)) for vote in votes])
+        telling = torch.cat([self.judges, torch.zeros(1, dtype=torch.float64)])[judges].exp()
         chosen = torch.tensor([vote.choice + 1 for vote in votes])
         values = log_probs(telling * (gap + self.length * longer), self.ties).gather(1, chosen[:, None])[:, 0]
         weights = torch.tensor([self.weights.get(vote.judge, 1.0) for vote in votes], dtype=torch.float64)
@@ -101,14 +101,14 @@ def readable(reward: RewardModel, loaded: LoadedModel, part: str, judged: Sequen
         text: not reward.is_empty(text[1], loaded) and not any(reward.too_long(loaded, pair) for pair in _read(text))
         for text in texts_of(judged)
     }
-    kept = [vote for vote in judged if all(scored[vote.given, text] for text in vote.texts)]
-    left_out = f"{len(judged) - len(kept):,} of {len(judged):,} votes"
-    if len(kept) < len(judged):
+    scorable = [vote for vote in judged if all(scored[vote.given, text] for text in vote.texts)]
+    left_out = f"{len(judged) - len(scorable):,} of {len(judged):,} votes"
+    if len(scorable) < len(judged):
         say(f"{part}: left out {left_out}, with a text empty or too long to score", logging.WARNING)
-    if not any(vote.choice for vote in kept):
+    if not any(vote.choice for vote in scorable):
         fix = "give more judgments, shorter texts or a model that reads more"
         raise UserError(f"{part}: no vote prefers a text ({left_out} left out, empty or too long to score); {fix}")
-    return kept
+    return scorable
 
 
 class VoteTrainee(Training):
@@ -158,5 +158,5 @@ class VoteTrainee(Training):
 
 
 def _read(text: Text) -> list[Pair]:
-    given, candidate = text
-    return [Pair(one, candidate) for one in given]
+    contexts, candidate = text
+    return [Pair(context, candidate) for context in contexts]

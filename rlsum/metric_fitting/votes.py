@@ -68,12 +68,12 @@ def votes(judgments: Sequence[Judgment], score: str, groups: str, given: Given) 
     for row in scored(judgments, score, groups):
         inputs.setdefault((row.group, row.id), []).append(row)
     pairs = (pair for rows in inputs.values() for pair in combinations(rows, 2))
-    found = [vote for pair in pairs if pair[0].candidate != pair[1].candidate for vote in _votes(*pair, score, given)]
-    if not found:
+    judged = [vote for pair in pairs if pair[0].candidate != pair[1].candidate for vote in _votes(*pair, score, given)]
+    if not judged:
         raise UserError(
             f"--score {score!r}: no input has two texts with this score, so there is nothing to choose from"
         )
-    return found
+    return judged
 
 
 def texts_of(judged: Sequence[JudgedVote]) -> list[Text]:
@@ -87,19 +87,19 @@ def gaps(scores: Mapping[Text, S], judged: Sequence[JudgedVote]) -> list[S]:
 
 
 def _votes(first: Judgment, second: Judgment, score: str, given: Given) -> Iterator[JudgedVote]:
-    read = tuple(text for text in ((first.source,) if given == "source" else first.references) if text.strip())
-    if not read:
-        other = "given=reference" if given == "source" else "given=source"
+    contexts = tuple(text for text in ((first.source,) if given == "source" else first.references) if text.strip())
+    if not contexts:
+        alternative = "given=reference" if given == "source" else "given=source"
         raise UserError(
             f"judgment {first.id!r} of system {first.system!r} has no {given}, with which its text is read; give it, "
-            f"or reward-model({other})"
+            f"or reward-model({alternative})"
         )
     gaps = list(choices(*((row.judges, row.raw_scores.get(score, ())) for row in (first, second))))
     if not gaps:
         gaps = [("", (second.scores[score] or 0.0) - (first.scores[score] or 0.0))]
     article = first.source or f"{first.group}/{first.id}"
     for judge, gap in gaps:
-        yield JudgedVote(article, read, (first.candidate, second.candidate), judge, int(np.sign(gap)))
+        yield JudgedVote(article, contexts, (first.candidate, second.candidate), judge, int(np.sign(gap)))
 
 
 @dataclass(frozen=True)
@@ -134,12 +134,12 @@ def agreement(gaps: ArrayLike, judged: Sequence[JudgedVote], seed: int = 0) -> A
     counts chance twice (Owen 2007); degrees of freedom by Satterthwaite (1946). NaN where no resample differs.
     """
     values = np.asarray(gaps, dtype=np.float64)
-    kept = [vote for vote, value in zip(judged, values, strict=True) if not np.isnan(value)]
+    compared = [vote for vote, value in zip(judged, values, strict=True) if not np.isnan(value)]
     scores = np.sign(values[~np.isnan(values)])
-    vote = np.array([one.choice for one in kept], dtype=np.float64)
-    longer = np.sign(np.array([one.longer for one in kept], dtype=np.float64))
-    article, articles = numbered("articles", [one.article for one in kept], len(kept))
-    judge, judges = numbered("judges", [one.judge for one in kept], len(kept))
+    vote = np.array([entry.choice for entry in compared], dtype=np.float64)
+    longer = np.sign(np.array([entry.longer for entry in compared], dtype=np.float64))
+    article, articles = numbered("articles", [entry.article for entry in compared], len(compared))
+    judge, judges = numbered("judges", [entry.judge for entry in compared], len(compared))
 
     def measured(of_articles: Ints, of_judges: Ints) -> list[float]:
         weight = np.asarray(of_judges[judge], dtype=np.float64)
@@ -158,18 +158,18 @@ def agreement(gaps: ArrayLike, judged: Sequence[JudgedVote], seed: int = 0) -> A
         return rng.multinomial(count, np.full(count, 1 / count))
 
     rng, rows, counts = np.random.default_rng(seed), np.full((3, 4), math.nan), np.array([articles, judges])
-    if kept:
-        whole = [np.ones(count, dtype=np.int64) for count in counts]
-        rows[0] = measured(*whole)
+    if compared:
+        once = [np.ones(count, dtype=np.int64) for count in counts]
+        rows[0] = measured(*once)
     if articles > 1:
-        drawn = [[measured(draw(articles), whole[1]), measured(whole[0], draw(judges))] for _ in range(RESAMPLES)]
+        drawn = [[measured(draw(articles), once[1]), measured(once[0], draw(judges))] for _ in range(RESAMPLES)]
         half = _half_width(np.array(drawn), counts)
         rows[1:] = np.clip([rows[0] - half, rows[0] + half], [0, 0, -1, 0], 1)
     decided = int((vote != 0).sum())
     numbers = (decided, decided, articles, int((longer != 0).sum()))
     ends = zip(rows.T.tolist(), numbers, strict=True)
     accuracy, longest, kendall, chosen = (Interval(value, low, high, n) for (value, low, high), n in ends)
-    ties, undefined = len(kept) - decided, len(values) - len(kept)
+    ties, undefined = len(compared) - decided, len(values) - len(compared)
     return Agreement(accuracy, longest, kendall, chosen, len(values), ties, undefined, articles, judges)
 
 

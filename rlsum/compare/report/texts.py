@@ -87,7 +87,7 @@ class Read:
         """That most summaries of a system end at the limit of length; "" otherwise."""
         signs = self.systems.get(system)
         share = "" if signs is None else signs.share("limit")
-        return f"{share} of its summaries {SIGNS['limit'].said}{signs.bound}" if signs and share else ""
+        return f"{share} of its summaries {SIGNS['limit'].predicate}{signs.bound}" if signs and share else ""
 
 
 def read_texts(folder: Folder, cells: Sequence[Cell], results: Results) -> Read:
@@ -165,7 +165,7 @@ def findings_of_texts(read: Read, results: Results) -> Iterator[str]:
         beside = f" (of the references {usual:.0%})" if usual >= sign.alarm else ""
         listed = joined([f"of {title} {share}" for title, share in shares.items()])
         bound = bounds.pop() if len(bounds) == 1 else ""
-        signs.append(f"{listed} {sign.said}{bound}{beside}")
+        signs.append(f"{listed} {sign.predicate}{bound}{beside}")
     if signs:
         yield f"Read the summaries before the scores: {'; '.join(signs)}."
     elif read.systems:
