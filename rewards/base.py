@@ -172,10 +172,10 @@ def check_spec(spec: AnySpec, language: str | None = None) -> None:
         target.options(**options)
 
 
-def check_inner(given: Any) -> None:
+def check_inner(inner: Any) -> None:
     """Raise RewardError unless name and options of a spec are valid; cheap. A reward is valid."""
-    if isinstance(given, str | Mapping):
-        check_spec(given)
+    if isinstance(inner, str | Mapping):
+        check_spec(inner)
 
 
 Inner = Annotated[Any, check_inner]  # an option: a spec (text or mapping), a function or a reward

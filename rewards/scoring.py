@@ -235,11 +235,11 @@ def check_scores(name: str, scores: Any, inputs: Inputs) -> NDArray[np.float64]:
     return scores
 
 
-def check_columns(reward: ReadsColumns, given: Collection[str]) -> None:
-    """Raise RewardError where a column that ``reward`` needs is not among those ``given``. Cheap."""
+def check_columns(reward: ReadsColumns, present: Collection[str]) -> None:
+    """Raise RewardError where a column that ``reward`` needs is not among those ``present``. Cheap."""
     for column in reward.columns:
-        if column not in given:
-            listed = f"the columns are {', '.join(map(repr, given))}" if given else "there are no columns"
+        if column not in present:
+            listed = f"the columns are {', '.join(map(repr, present))}" if present else "there are no columns"
             raise RewardError(f"{reward.name} needs the column {column!r}; {listed}")
 
 
@@ -253,8 +253,8 @@ def columns_read(rewards: Iterable[ReadsColumns]) -> tuple[list[str], list[str]]
 
 def columns_for(reward: ReadsColumns, columns: Mapping[str, Any] | None) -> dict[str, Any]:
     """Those of ``columns`` that ``reward`` reads, in its order: what is remembered must not depend on others."""
-    given = columns or {}
-    return {name: given[name] for name in (*reward.columns, *reward.optional_columns) if name in given}
+    present = columns or {}
+    return {name: present[name] for name in (*reward.columns, *reward.optional_columns) if name in present}
 
 
 def references_of(name: str, inputs: Inputs) -> Sequence[Sequence[str]]:

@@ -87,11 +87,11 @@ def as_spec(spec: Any) -> Spec:
     return with_parts(spec["name"], {key: value for key, value in spec.items() if key != "name"})
 
 
-def _of_object(given: Any) -> Spec:
-    if isinstance(written := getattr(given, "written", None), str):
-        return replace(as_spec(written), given=given)
-    named = given if hasattr(given, "__qualname__") else type(given)
-    return Spec(f"{named.__module__}:{named.__qualname__}", {}, given)
+def _of_object(reward: Any) -> Spec:
+    if isinstance(written := getattr(reward, "written", None), str):
+        return replace(as_spec(written), given=reward)
+    named = reward if hasattr(reward, "__qualname__") else type(reward)
+    return Spec(f"{named.__module__}:{named.__qualname__}", {}, reward)
 
 
 def with_parts(name: str, options: Mapping[str, Any]) -> Spec:

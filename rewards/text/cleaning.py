@@ -56,9 +56,9 @@ def cleaned(text: str, prefixes: Sequence[str] = ()) -> tuple[str, dict[str, str
     return text, changes
 
 
-def prefixes_of(given: str | Iterable[str] | None) -> tuple[str, ...]:
+def prefixes_of(option: str | Iterable[str] | None) -> tuple[str, ...]:
     """Prefixes as an option has them: texts, or one text with ``|`` between them."""
-    texts = given.split("|") if isinstance(given, str) else given or ()
+    texts = option.split("|") if isinstance(option, str) else option or ()
     return tuple(sorted({text.strip() for text in texts if text.strip()}, key=lambda text: (-len(text), text)))
 
 
