@@ -24,6 +24,7 @@ from rlsum.files import write_atomically
 from rlsum.models.summarizer import Model
 from rlsum.training import checkpoint
 from rlsum.training.log.monitor import check_logs
+from rlsum.training.log.trackers import start_trackers
 from rlsum.training.parallel import launch
 from rlsum.training.parallel.processes import Processes
 from rlsum.training.start import environment
@@ -88,7 +89,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
         result.resume()
         if processes.rank == 0:
             _describe_steps(run, config.training.steps)
-    launch.start_trackers(config, accelerator, result.progress.step)
+    start_trackers(config, accelerator, result.progress.step)
     return result
 
 

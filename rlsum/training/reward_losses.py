@@ -88,7 +88,7 @@ class MinimumRisk:
     def __call__(self, log_prob: Tensor, rollout: Rollout) -> tuple[Tensor, dict[str, Logged]]:
         """Loss (scalar) from log-probabilities (R, W) of the samples, and numbers for the log."""
         scores, compared = _scores(log_prob, rollout, self.objective.length), _compared(rollout, self.objective)
-        risk = losses.minimum_risk(scores, _advantages(compared, scores), _distinct(rollout), self.objective.sharpness)
+        risk = losses.minimum_risk(scores, _advantages(compared, scores), rollout.distinct(), self.objective.sharpness)
         return self.objective.reward_scale * risk, _teaching(rollout, compared)
 
 
@@ -141,13 +141,6 @@ def _compared(rollout: Rollout, objective: Objective) -> np.ndarray:
 def _advantages(rewards: np.ndarray, like: Tensor) -> Tensor:
     """(B, k) rewards minus their mean over the article, exactly 0 where they are equal, NaN where undefined."""
     return as_rows(group_centred(rewards), like).view(rewards.shape)
-
-
-def _distinct(rollout: Rollout) -> Tensor:
-    """(B, k): whether no earlier sample of the article is the same text."""
-    ids = rollout.tokens.ids.view(*rollout.earned.rewards.shape, -1)
-    same = (ids.unsqueeze(2) == ids.unsqueeze(1)).all(-1)  # (B, k, k)
-    return ~same.tril(-1).any(-1)
 
 
 def _teaching(rollout: Rollout, compared: np.ndarray) -> dict[str, Logged]:

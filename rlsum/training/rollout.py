@@ -55,6 +55,12 @@ class Rollout:
     scored: Scores | None = None
     reward_seconds: float = 0.0
 
+    def distinct(self) -> Tensor:
+        """(B, k) bool: whether no earlier sample of the article is the same text."""
+        ids = self.tokens.ids.view(*self.earned.rewards.shape, -1)
+        same = (ids.unsqueeze(2) == ids.unsqueeze(1)).all(-1)  # (B, k, k)
+        return ~same.tril(-1).any(-1)
+
     def log(self) -> dict[str, Logged]:
         """Numbers of the samples for the log."""
         earned, greedy = self.earned, self.earned.greedy_rewards

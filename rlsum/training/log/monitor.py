@@ -23,6 +23,7 @@ from rlsum.readers import NotJson, json_value
 from rlsum.records import defined
 from rlsum.scoring.properties import PROPERTIES
 from rlsum.training.log.numbers import Field, declare, field_of
+from rlsum.training.log.trackers import show_table
 
 METRICS, SAMPLES, TRAINED = "metrics.jsonl", "samples.jsonl", "training-samples.jsonl"
 declare(Field("memory_gib", "peak memory of a process in GiB: on a GPU torch's, else the resident set", machine=True))
@@ -91,7 +92,7 @@ class Monitor:
             with (self.run / name).open("a", encoding="utf-8") as file:
                 file.writelines(json.dumps({"step": step, **row}, ensure_ascii=False) + "\n" for row in rows)
         if name != METRICS and rows:
-            self._tell_trackers(lambda tracker: _show(tracker, Path(name).stem, rows, step))
+            self._tell_trackers(lambda tracker: show_table(tracker, Path(name).stem, rows, step))
 
     def logged(self, kind: str) -> list[dict[str, Any]]:
         """The lines of a kind, train or valid, in order; in the first process alone, which writes them."""
@@ -120,19 +121,6 @@ class Monitor:
                 self.accelerator.trackers.remove(tracker)
                 reason = str(error).strip().partition("\n")[0] or type(error).__name__
                 self.say(f"{self.run.name} warning: {tracker.name} failed and will not log any more ({reason})")
-
-
-def _show(tracker: GeneralTracker, name: str, rows: Sequence[Mapping[str, Any]], step: int) -> None:
-    """Rows as a table, where a tracker has tables or, as TensorBoard, texts."""
-    flat = [{**row, **row.get("scores", {}), "references": "\n\n".join(row["references"])} for row in rows]
-    columns = [column for column in flat[0] if column not in ("scores", "system")]
-    data = [[row.get(column) for column in columns] for row in flat]
-    if hasattr(tracker, "log_table"):
-        tracker.log_table(name, columns=columns, data=data, step=step)
-    elif tracker.name == "tensorboard":
-        cells = [[str(value).replace("|", "\\|").replace("\n", "<br>") for value in row] for row in data]
-        lines = (f"| {' | '.join(row)} |" for row in (columns, ["---"] * len(columns), *cells))
-        tracker.log({name: "\n".join(lines)}, step=step)
 
 
 def _figures(values: Mapping[str, float]) -> str:

@@ -1,23 +1,17 @@
-"""Accelerate set-up: device, precision, processes, tracker."""
+"""Accelerate set-up: device, precision, processes, which trackers."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from accelerate import Accelerator, InitProcessGroupKwargs
 from accelerate.state import AcceleratorState
-from accelerate.tracking import LOGGER_TYPE_TO_CLASS
 from accelerate.utils import DistributedType
-from pydantic import TypeAdapter
 from torch import cpu, distributed
 
-from rlsum.config import Config, ConfigError, Training
+from rlsum.config import ConfigError, Training
 from rlsum.training.parallel.processes import TIMEOUT
-
-PROJECT = "rlsum"  # of all runs, in trackers that have projects
 
 # Keeps process groups alive until this process ends. Gloo's destructor joins a thread that may be waiting for the
 # interpreter's lock to free a tensor; if the destructor runs with the lock held, as when a trainer is freed, it hangs.
@@ -93,42 +87,3 @@ def leave_precision_to_autocast(accelerator: Accelerator) -> None:
         from torch.distributed.fsdp import MixedPrecisionPolicy  # with torch.distributed.tensor, half a second
 
         accelerator.state.fsdp_plugin.mixed_precision_policy = MixedPrecisionPolicy()
-
-
-def start_trackers(config: Config, accelerator: Accelerator, step: int) -> None:
-    """Start the trackers, to log from update ``step`` on, with the run's name and its configuration.
-
-    All runs are in the project `rlsum`; tensorboard writes to the run's folder, and hides later updates that it logged
-    before a kill. Raises ConfigError where a tracker cannot start.
-    """
-    run = Path(config.run)
-    options: dict[str, dict[str, Any]] = {
-        "tensorboard": {"purge_step": step + 1 if step else 0},  # a run at update 0 logs its start again
-        "wandb": {"name": run.name, "dir": str(run)},
-        "mlflow": {"run_name": run.name},
-        "trackio": {"name": run.name},
-    }
-    for name in map(str, accelerator.log_with):
-        kind: Any = LOGGER_TYPE_TO_CLASS[name]
-        place = [accelerator.logging_dir] if kind.requires_logging_directory else []
-        tracker = kind("tensorboard" if name == "tensorboard" else PROJECT, *place, **options.get(name, {}))
-        try:
-            tracker.start()
-            if name != "tensorboard":  # which would begin another folder; the run's own holds config.yaml
-                tracker.store_init_configuration(flat(TypeAdapter(Config).dump_python(config, mode="json")))
-        except Exception as error:  # of any kind, such as a login or a server that is missing
-            reason = str(error).strip().partition("\n")[0]
-            raise ConfigError(f"training.tracker={name}: cannot start ({reason}); mend it, or leave it out") from error
-        accelerator.trackers.append(tracker)
-
-
-def flat(values: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """Nested sections as dotted keys, such as `training.steps`; lists become texts."""
-    entries: dict[str, Any] = {}
-    for key, value in values.items():
-        name = f"{above}{key}"
-        if isinstance(value, dict):
-            entries |= flat(value, f"{name}.")
-        else:
-            entries[name] = str(value) if isinstance(value, list) else value
-    return entries

@@ -11,6 +11,7 @@ import tiny
 from accelerate.tracking import LOGGER_TYPE_TO_CLASS, GeneralTracker
 
 from rlsum.config import Config, ConfigError, DataConfig, Training
+from rlsum.training.log.trackers import start_trackers
 from rlsum.training.parallel import launch
 
 
@@ -46,7 +47,7 @@ def started(tmp_path, monkeypatch):
         config = Config(run=str(tmp_path / name), data=DataConfig(train="t", valid="v"), training=training)
         accelerator = launch.new_accelerator(replace(training, tracker=None), Path(config.run))
         accelerator.log_with = ["wandb", "tensorboard"]
-        launch.start_trackers(config, accelerator, 0)
+        start_trackers(config, accelerator, 0)
         return accelerator
 
     return start
@@ -136,7 +137,7 @@ def test_tensorboard_keeps_what_the_run_logs(tmp_path, monkeypatch):
         accelerator.log_with,
         accelerator.project_configuration,
     )
-    launch.start_trackers(trainer.config, trainer.accelerator, 0)
+    start_trackers(trainer.config, trainer.accelerator, 0)
     trainer.fit()
     logged = [json.loads(line) for line in (trainer.run / "metrics.jsonl").read_text().splitlines()]
     assert read_tensorboard(trainer.run) == pytest.approx([row["loss"] for row in logged if row["kind"] == "train"][-1])
