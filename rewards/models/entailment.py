@@ -132,9 +132,12 @@ class Entailment(ModelReward):
 
 
 def label_of(labels: Mapping[int, str], stem: str, model: str) -> int:
-    """The class whose label has ``stem`` and is not negated. Raises RewardError unless there is exactly one."""
+    """The class whose label has ``stem`` and is not negated.
+
+    Raises RewardError unless there is exactly one, and its label is a form of that word alone.
+    """
     named = [number for number, label in labels.items() if stem in label.lower() and not NEGATED.search(label)]
-    if len(named) != 1:
+    if len(named) != 1 or not re.fullmatch(f"{stem}[a-z]*", labels[named[0]].strip().lower()):
         listed = ", ".join(labels.values())
         raise RewardError(
             f"entailment: model={model!r} has the labels {listed}; exactly one must be that of {WORDS[stem]}: name it "

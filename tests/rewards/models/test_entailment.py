@@ -90,6 +90,8 @@ def test_no_sentence_is_compared_twice(folder: Path) -> None:
         (("LABEL_0", "LABEL_1", "LABEL_2"), "entailment", "LABEL_0, LABEL_1, LABEL_2; exactly one"),
         (("entailment", "entails_fully", "neutral"), "entailment", "exactly one"),
         (("not_entailment", "non-entailment", "other"), "entailment", "exactly one"),
+        (("entailment or neutral", "contradiction", "other"), "entailment", "exactly one"),
+        (("lack of entailment", "contradiction", "other"), "entailment", "exactly one"),
         (("entailment", "not_entailment", "other"), "difference", "contradiction"),
         (("entailment", "not_entailment", "other"), "entailment", ""),
         (("ENTAILMENT", "NEUTRAL", "CONTRADICTION"), "difference", ""),
