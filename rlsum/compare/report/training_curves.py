@@ -70,7 +70,7 @@ def draw_runs(runs: Runs, metrics: Sequence[str], start: str | None = None) -> l
         (
             "validation",
             "Validation during training",
-            "Metrics and properties of summaries of the validation articles.",
+            "Metrics, components of weighted ones, and properties of summaries of the validation articles.",
             _validation_panels(after, looks, metrics),
         ),
         ("reward", "Reward in training", _reward_description(after), _reward_panels(after)),
@@ -96,8 +96,11 @@ def _likelihood_panels(runs: Runs, looks: Looks, prefix: str) -> list[Panel]:
 
 
 def _validation_panels(runs: Runs, looks: Looks, metrics: Sequence[str]) -> list[Panel]:
+    """Each metric, behind a weighted one its components, and properties."""
+    logged = dict.fromkeys(key for seeds in runs.values() for rows in seeds for row in rows for key in row)
+    keys = [key for name in metrics for key in (name, *(one for one in logged if one.startswith(f"{name}/")))]
     properties = [prop for prop in PROPERTIES.values() if prop.curve]
-    shown = [*((name, name, 1.0) for name in metrics), *((prop.name, prop.label, prop.scale) for prop in properties)]
+    shown = [*((key, key, 1.0) for key in keys), *((prop.name, prop.label, prop.scale) for prop in properties)]
     panels = []
     for key, title, scale in shown:
         curves = (_curve(name, looks, line(rows, "valid", key, scale)) for name, rows in runs.items())

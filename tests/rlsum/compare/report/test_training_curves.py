@@ -79,6 +79,17 @@ def test_the_reward_is_drawn_in_the_colours_of_its_legend_and_greedy_summaries_o
     assert len({(curve.label, curve.colour) for panel in panels for curve in panel.curves}) == 2
 
 
+def test_components_of_a_weighted_metric_have_panels_behind_it(monkeypatch):
+    drawn = {}
+    monkeypatch.setattr("rlsum.compare.report.training_curves.picture", lambda name, *of: drawn.update({name: of}))
+    valid = {"step": 0, "kind": "valid", "weighted/length": 2.0, "weighted/sms": 0.5, "weighted": 0.9, "sms": 0.5}
+    draw_runs({"a": [[valid]], "b": [ROWS]}, ["weighted", "sms"])
+    _, _, panels = drawn["validation"]
+    titles = ["weighted", "weighted/length", "weighted/sms", "sms", "length, tokens"]
+    assert [panel.title for panel in panels] == titles
+    assert panels[1].curves[0].values.tolist() == [2.0]
+
+
 def test_pictures_are_the_same_every_time():
     assert draw_runs({"a": [ROWS]}, ["rouge-l"]) == draw_runs({"a": [ROWS]}, ["rouge-l"])
 
