@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rewards.base import labelled
+from rewards.specs import as_spec
 from rlsum.compare.cells import NONE, START, Cell, commands_of, typed
 from rlsum.compare.costs import held
 from rlsum.compare.folder import METRICS, Folder, read_metrics
@@ -149,8 +150,13 @@ def of_chain(folder: Folder, results: Sequence[Results]) -> list[Block]:
 
 
 def for_people(folder: Folder, cells: Sequence[Cell], results: Results) -> list[Block]:
-    """The command that starts a study of the best trained system and its control, wherever both have outputs."""
-    reward = next(iter(results.metrics), "")
+    """The command that starts a study of the best trained system and its control, wherever both have outputs.
+
+    Best by the first reward that was learned from judgments, else by the first metric.
+    """
+    rewards = folder.comparison.rewards.items()
+    learned = [name for name, trained in rewards if as_spec(trained.reward).name == "learned"]
+    reward = next(iter([name for name in learned if name in results.metrics] or results.metrics), "")
     scores = {row.name: row.metrics[reward] for row in results.trained if reward in row.metrics}
     means = {name: float(np.nanmean(values)) for name, values in scores.items() if not np.isnan(values).all()}
     if not means or results.base is None:

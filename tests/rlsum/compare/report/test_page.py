@@ -128,6 +128,17 @@ def test_a_study_with_people_begins_with_the_best_where_it_is_shown_and_its_cont
     assert "outputs/start" not in last.lines[0]  # judges compare what was trained, even where the start scores higher
 
 
+def test_a_reward_that_was_learned_from_judgments_says_who_is_judged_next(tmp_path):
+    rewards = {"rouge-l": "rouge-l", "preference": "learned(path=votes)"}
+    folder, cells = comparisons.finished(tmp_path, {"preference": -0.1}, rewards=rewards)
+    results = gather(folder, cells, "beam")
+    trained = replace(results.systems["preference"], metrics={"preference": results.base.metrics["preference"] + 1})
+    results = replace(results, systems=results.systems | {"preference": trained})
+    first, *_, last = for_people(folder, cells, results)
+    assert " by preference, and" in first.text
+    assert last.lines[0].startswith(f"rlsum human-eval build {folder.path}/outputs/preference-1.beam.jsonl")
+
+
 def test_systems_that_wrote_the_same_are_not_given_to_judges_and_none_of_them_is_the_highest(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS, seeds=(1,))
     results = gather(folder, cells, "beam")
