@@ -101,11 +101,11 @@ def explain(reward: Reward, candidate: str, reference: str, source: str | None =
 
 
 def _flow(reward: Mover, candidate: str, reference: str, build: Made) -> Explanation:
-    read = [reward.document(text) for text in (candidate, reference)]
-    first, second = (reward.items_of(document.rows, document.table) for document in read)
+    documents = [reward.document(text) for text in (candidate, reference)]
+    first, second = (reward.items_of(document.rows, document.table) for document in documents)
     distances, plan = reward.moved(first, second)
     note = f"transport plan: the width of a band is the weight that moves, its number the {reward.distance.name}"
-    sides = zip(read, (first, second), strict=True)
+    sides = zip(documents, (first, second), strict=True)
     named = (zip(named_items(document, reward.kind), items.weights.tolist(), strict=True) for document, items in sides)
     left, right = (tuple(ExplainedItem(*name, weight) for name, weight in side) for side in named)
     return build("flow", left, right, distances, plan, note=note, caption=note[0].upper() + note[1:])

@@ -150,7 +150,7 @@ class _Reader:
         self.hash = hashlib.sha256()
         self.index: dict[str, int] = {}
         self.blocks: list[NDArray[np.float32]] = []
-        self.width = self.seen = 0
+        self.width = self.count = 0
         self.stated: int | None = None
         self.number = 0  # of the last line read
 
@@ -158,11 +158,11 @@ class _Reader:
         body = self.after_header(iter(lines))
         while chunk := list(itertools.islice(body, CHUNK)):
             self._take(chunk)
-        if not self.seen:
+        if not self.count:
             raise RewardError(f"vectors {self.path}: holds no vectors; each line must be a word and its numbers")
-        if self.stated not in (None, self.seen):
+        if self.stated not in (None, self.count):
             raise RewardError(
-                f"vectors {self.path}: its header states {self.stated} words, but the file has {self.seen}; "
+                f"vectors {self.path}: its header states {self.stated} words, but the file has {self.count}; "
                 "download it again"
             )
         table = np.concatenate(self.blocks) if self.blocks else np.empty((0, self.width), np.float32)
@@ -194,7 +194,7 @@ class _Reader:
                 self.index[word] = len(self.index)
                 entries.append((number, numbers))
         self.number += len(chunk)
-        self.seen += len(chunk)
+        self.count += len(chunk)
         if entries:
             self.blocks.append(self._numbers(entries))
 

@@ -106,15 +106,15 @@ def _united_hits(candidate: Sequence[list[int]], reference: Sequence[list[int]])
 
 def _many_united_hits(candidates: Numbered, references: Numbered) -> Counts:
     """The hits of many pairs: every sentence of a reference with every one of its candidate, 64 words a step."""
-    (ours, of_ours), (theirs, text) = candidates.sentences(), references.sentences()
-    of_candidate = np.bincount(of_ours, minlength=len(candidates.lengths))
+    (sentences, of_sentences), (targets, text) = candidates.sentences(), references.sentences()
+    of_candidate = np.bincount(of_sentences, minlength=len(candidates.lengths))
     partners = of_candidate[text]
     starts = partners.cumsum() - partners
     first = np.repeat(np.arange(len(text)), partners)
     second = np.arange(len(first)) + np.repeat((of_candidate.cumsum() - of_candidate)[text] - starts, partners)
-    united = np.bitwise_or.reduceat(many_positions(theirs, ours, first, second), starts)
-    place = np.arange(len(theirs.ids)) - (theirs.lengths.cumsum() - theirs.lengths)[theirs.owners]
-    counts = (united[theirs.owners] >> place.astype(np.uint64) & np.uint64(1)).astype(bool)
+    united = np.bitwise_or.reduceat(many_positions(targets, sentences, first, second), starts)
+    place = np.arange(len(targets.ids)) - (targets.lengths.cumsum() - targets.lengths)[targets.owners]
+    counts = (united[targets.owners] >> place.astype(np.uint64) & np.uint64(1)).astype(bool)
     counted = references._replace(ids=references.ids[counts], owners=references.owners[counts])
     return common(counted, candidates, len(candidates.lengths))
 

@@ -44,14 +44,14 @@ class ContextualMover(Mover):
     """A mover on an encoder."""
 
     source: EncoderSource
-    known = "this encoder reads"
+    condition = "this encoder reads"
 
     @property
     def signature(self) -> str:
         """Hash of the encoder's weights and tokenizer, layers, every option, and the versions of the libraries."""
         encoder = self.source.load()
-        read = {"encoder": encoder.name, "layer": encoder.layers, **encoder.reading}
-        return signature(self.name, **read, **self.fields(), library=library("transformers"))
+        of_encoder = {"encoder": encoder.name, "layer": encoder.layers, **encoder.reading}
+        return signature(self.name, **of_encoder, **self.fields(), library=library("transformers"))
 
     def document(self, text: str) -> Document:
         """The text as it is scored, for ``explain``."""
@@ -72,7 +72,7 @@ class ContextualMover(Mover):
     def _encoded(self, words: Iterable[Word]) -> Mapping[str, EncodedTexts]:
         contexts = list(dict.fromkeys(word.context for word in words))
         encoded = zip(contexts, self.source.load()(contexts), strict=True)
-        return {context: replace(read, vectors=read.vectors.cpu()) for context, read in encoded}
+        return {context: replace(encoding, vectors=encoding.vectors.cpu()) for context, encoding in encoded}
 
     def _document(self, words: Sequence[Word], encoded: Mapping[str, EncodedTexts]) -> Document:
         """Rows and vectors; a sentence that is repeated has the same rows."""

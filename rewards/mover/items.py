@@ -167,7 +167,7 @@ class Mover(ReferenceReward):
     normalize: VectorScaling
     preprocessing: Preprocessing
     distance = EUCLIDEAN
-    known: ClassVar[str]  # of a word, to follow "holds no word that "
+    condition: ClassVar[str]  # of a word, to follow "holds no word that "
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1]: the best of a candidate's references.
@@ -213,7 +213,7 @@ class Mover(ReferenceReward):
     def _unscorable(self, text: str) -> str | None:
         if self.reads(text):
             return None
-        return f"holds no word that {self.known}" if self.preprocessing.located_words(text)[1] else WITHOUT_WORDS
+        return f"holds no word that {self.condition}" if self.preprocessing.located_words(text)[1] else WITHOUT_WORDS
 
     def _chunk(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> Floats:
         """Scores of candidates whose texts are read together, each once."""

@@ -50,11 +50,11 @@ class WordMoverOptions(EncoderOptions, LanguageOption):
             raise RewardError(
                 f"a mover takes vectors={self.vectors!r} or encoder={self.encoder!r}, not both; leave one out"
             )
-        wanted, refused = ("encoder", CONTEXTUAL_ONLY) if self.encoder is None else ("vectors", STATIC_ONLY)
+        other_option, refused = ("encoder", CONTEXTUAL_ONLY) if self.encoder is None else ("vectors", STATIC_ONLY)
         for name in refused:
             value = getattr(self, name)
             if value != getattr(WordMoverOptions, name):
-                raise RewardError(f"mover: {name}={value} applies to {wanted}= only; leave it out")
+                raise RewardError(f"mover: {name}={value} applies to {other_option}= only; leave it out")
 
     def mover(self, name: str, kind: ItemKind, sentence_weights: SentenceWeights = "words") -> Mover:
         """The reward; files are checked and nothing is loaded."""

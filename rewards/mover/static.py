@@ -56,7 +56,7 @@ class StaticMover(Mover):
 
     vectors: str
     oov: UnknownWords
-    known = "has a vector"
+    condition = "has a vector"
 
     def __post_init__(self) -> None:
         self.source = VectorSource.of(self.vectors)
@@ -64,8 +64,8 @@ class StaticMover(Mover):
     @property
     def signature(self) -> str:
         """The content of the vectors, every option, and the versions of splitter and solver."""
-        fields = {"vectors": load_once(self.source).digest, "normalize": self.normalize, "oov": self.oov}
-        return signature(self.name, **(fields | self.fields()))
+        of_vectors = {"vectors": load_once(self.source).digest, "normalize": self.normalize, "oov": self.oov}
+        return signature(self.name, **(of_vectors | self.fields()))
 
     def items(self, texts: Sequence[str]) -> dict[str, Items]:
         """Each by itself."""

@@ -187,8 +187,8 @@ INSIDE = r"(?=[^\s*])([^*\n]*(?:\*(?!\*)[^*\n]+)*)(?<=[^\s*])"
 LINK = r"!?\[([^\[\]\n]*)\]\((?:https?://|www\.|mailto:|/|#)[^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?: \"[^\"\n]*\")?\)"
 # A character without which the pattern is nowhere, what is Markdown, what remains of it.
 MARKED = tuple(
-    (sign, re.compile(pattern, re.MULTILINE), rest)
-    for sign, pattern, rest in (
+    (sign, re.compile(pattern, re.MULTILINE), replacement)
+    for sign, pattern, replacement in (
         ("```", r"^[ \t]*```+[ \t]*[\w+-]*[ \t]*(?:\n|\Z)", ""),
         (
             "# ",
@@ -223,9 +223,9 @@ def _is_list(text: str) -> bool:
 
 def _without_markdown(text: str) -> str:
     before = text
-    for sign, pattern, rest in MARKED:
+    for sign, pattern, replacement in MARKED:
         if sign in text:
-            text = pattern.sub(rest, text)
+            text = pattern.sub(replacement, text)
     if len(BULLET.findall(text)) > 1:
         text = BULLET.sub("", text)
     return text if text == before and not _is_list(text) else PLAIN.sub("", text)

@@ -30,7 +30,7 @@ class Column:
     examples: dict[str, str] = field(default_factory=dict)
     starts: Counter[str] = field(default_factory=Counter)
     emptied: int = 0  # texts of which nothing remains
-    seen: set[int] = field(default_factory=set)  # hashes of texts: one that comes again shares no prefix
+    hashes: set[int] = field(default_factory=set)  # of texts: one that comes again shares no prefix
 
     def add(self, texts: Iterable[str]) -> None:
         """Count the texts of one row."""
@@ -41,17 +41,17 @@ class Column:
                 self.examples = {**changed, **self.examples}
                 names.update(changed)
                 self.emptied += not without
-            if self.rows < PREFIX_ROWS and without and hash(without) not in self.seen:
+            if self.rows < PREFIX_ROWS and without and hash(without) not in self.hashes:
                 ends = (match.end() for match in BOUNDARY.finditer(without[: LONGEST + 1]))
                 self.starts.update({without[:end].rstrip() for end in ends})
-                self.seen.add(hash(without))
+                self.hashes.add(hash(without))
         self.rules.update(names)
         self.rows += 1
 
     @property
     def prefix(self) -> str:
         """The longest beginning, up to a boundary, of nearly all different texts once they are clean; "" if none."""
-        texts = len(self.seen)
+        texts = len(self.hashes)
         common = [start for start, count in self.starts.items() if texts >= FEWEST and count >= SHARED * texts]
         return max(common, key=len, default="")
 
@@ -66,7 +66,7 @@ class Column:
             if (count := self.rules[rule.name]) >= max(least * self.rows, min(self.rows, 2), 1)
         ]
         if prefix and self.prefix:
-            texts = f"{self.starts[self.prefix]:,} of {len(self.seen):,} different texts"
+            texts = f"{self.starts[self.prefix]:,} of {len(self.hashes):,} different texts"
             lines.append(f"{PREFIX} in {texts} ({self.prefix!r})")
         if lines and self.emptied:
             lines.append(f"nothing else in {self.emptied:,} text{'s' * (self.emptied > 1)}")

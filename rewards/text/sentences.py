@@ -76,12 +76,12 @@ def content_words(
 
 
 class Reader(Generic[Word]):
-    """``read(text, split)``: ``content_words``, each mapped through ``known``; None drops it. Texts are cached."""
+    """``read(text, split)``: ``content_words``, each mapped through ``entry``; None drops it. Texts are cached."""
 
-    def __init__(self, stopwords: StopWords, known: Callable[[str], Word | None], language: Language = ENGLISH) -> None:
+    def __init__(self, stopwords: StopWords, entry: Callable[[str], Word | None], language: Language = ENGLISH) -> None:
         self.language = language
-        self._lines = _Chunks(stopwords, known, language, ends=False)
-        self._running = _Chunks(stopwords, known, language, ends=True)
+        self._lines = _Chunks(stopwords, entry, language, ends=False)
+        self._running = _Chunks(stopwords, entry, language, ends=True)
         self.read = lru_cache(maxsize=REMEMBERED)(self._read)
 
     def _read(self, text: str, split: Split) -> tuple[tuple[Word, ...], ...]:
@@ -100,11 +100,11 @@ _words_themselves = lru_cache(maxsize=3)(lambda stopwords, language: Reader[str]
 
 
 class _Chunks(dict[str, tuple[Any, ...]]):
-    """The words of each chunk, mapped through ``known``, and sentence ends as None; fills itself, which is fast."""
+    """The words of each chunk, mapped through ``entry``, and sentence ends as None; fills itself, which is fast."""
 
-    def __init__(self, stopwords: StopWords, known: Callable[[str], Any], language: Language, ends: bool) -> None:
+    def __init__(self, stopwords: StopWords, entry: Callable[[str], Any], language: Language, ends: bool) -> None:
         super().__init__()
-        self.dropped, self.known, self.language = stop_words(stopwords, language), known, language
+        self.dropped, self.entry, self.language = stop_words(stopwords, language), entry, language
         self.ends = pipeline().get_pipe("sentencizer").punct_chars if ends else frozenset()
 
     def of(self, text: str) -> list[Any]:
@@ -129,7 +129,7 @@ class _Chunks(dict[str, tuple[Any, ...]]):
             word = self.language.lower(token)
             if token in self.ends:
                 yield None
-            elif is_letters(word) and word not in self.dropped and (value := self.known(word)) is not None:
+            elif is_letters(word) and word not in self.dropped and (value := self.entry(word)) is not None:
                 yield value
 
 

@@ -48,12 +48,12 @@ class Columns:
 
     def alternatives(self, fields: Collection[str]) -> tuple[str, ...]:
         """The columns of references among ``fields``."""
-        fixed = self.others
+        fixed = self.fixed
         named = reference_columns(self.reference or "", tuple(name for name in fields if name not in fixed))
         return tuple(name for name in named if name in fields)
 
     @property
-    def others(self) -> tuple[str, ...]:
+    def fixed(self) -> tuple[str, ...]:
         """The columns that hold no references."""
         return (self.source, *([self.id] if self.id else []), *self.further)
 
@@ -126,7 +126,7 @@ def _row(read: Read, columns: Columns) -> dict[str, Any]:
         raise NotText(f"{columns.id or 'id'}: {problem}")
     row: dict[str, Any] = {"id": named, "source": _text(fields, columns.source), "references": []}
     if columns.reference is not None:
-        row["references"] = references(fields, columns.reference, columns.lists, columns.others)
+        row["references"] = references(fields, columns.reference, columns.lists, columns.fixed)
         problems = [*map(encoding_problem, row["references"]), "" if row["references"] or columns.optional else "empty"]
         if any(problems):
             raise NotText(f"{columns.reference}: {next(filter(None, problems))}")

@@ -97,7 +97,7 @@ class Tokenization:
         tokenized = ([token for token in split(line) if not token.isspace()] for line in LINE_ENDS.split(text))
         return [[token.lower() for token in line] if self.lowercase else line for line in tokenized if line]
 
-    def kept(self, lines: Iterable[list[str]]) -> list[str]:
+    def source_tokens(self, lines: Iterable[list[str]]) -> list[str]:
         """The tokens of an article's lines that a model reads."""
         return list(chain.from_iterable(lines))[: self.max_source]
 
@@ -240,7 +240,7 @@ def _tokenise(batch: dict[str, list[Any]], how: Tokenization, version: str) -> d
         source_lines, reference_lines = how.lines(source), [how.lines(reference) for reference in references]
         result["source"].append("\n".join(map(join, source_lines)))
         result["references"].append(["\n".join(map(join, lines)) for lines in reference_lines])
-        result["src_tokens"].append(how.kept(source_lines))
+        result["src_tokens"].append(how.source_tokens(source_lines))
         target = list(chain(*reference_lines[0])) if reference_lines else []
         result["tgt_tokens"].append(target[: how.max_target])
         result["tgt_whole"].append(len(target) <= how.max_target)

@@ -75,11 +75,11 @@ class Subwords:
         sources = [self.prefix + self._spelled(source).replace("\n", " ") for source in rows["source"]]
         firsts = [self._spelled(references[0]) if references else "" for references in rows["references"]]
         targets = [text.replace("\n", self.line_break) for text in firsts]
-        whole = self.tokenizer(text_target=targets, verbose=False)["input_ids"]  # no warning of long ones
+        target_ids = self.tokenizer(text_target=targets, verbose=False)["input_ids"]  # no warning of long ones
         return {
             "src_tokens": self.tokenizer(sources, truncation=True, max_length=max_source)["input_ids"],
-            "tgt_tokens": [ids[:max_target] for ids in whole],
-            "tgt_whole": [len(ids) <= max_target for ids in whole],
+            "tgt_tokens": [ids[:max_target] for ids in target_ids],
+            "tgt_whole": [len(ids) <= max_target for ids in target_ids],
         }
 
     def _spelled(self, text: str) -> str:

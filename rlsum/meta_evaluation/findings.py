@@ -47,8 +47,8 @@ def material(evaluation: Results) -> list[str]:
     """Counts of what was evaluated, left out or undefined, with reasons."""
     table = evaluation.table
     inputs, systems, groups = len(set(table.inputs)), len(set(table.systems)), len(set(table.groups))
-    texts, of = counted(len(table), "judged text"), f"{counted(inputs, 'input')} by {counted(systems, 'system')}"
-    lines = [f"{texts} of {of}; human score {table.score!r}."]
+    texts, origin = counted(len(table), "judged text"), f"{counted(inputs, 'input')} by {counted(systems, 'system')}"
+    lines = [f"{texts} of {origin}; human score {table.score!r}."]
     lines += [f"Left out: {count:,} {reason}." for reason, count in table.left_out.items()]
     for label, column in table.columns.items():
         lines += [f"{label}: {counted(count, 'text')} undefined: {why}." for why, count in column.undefined.items()]

@@ -116,7 +116,7 @@ class PointerGeneratorForSummarization(PreTrainedModel):
         if not reading:
             raise ValueError("config.json does not say how the run read texts; give each article as a list of words")
         how = Tokenization(**reading)
-        return how.kept(how.lines(text))
+        return how.source_tokens(how.lines(text))
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:

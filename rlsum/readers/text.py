@@ -106,8 +106,8 @@ def divisible(path: Path) -> bool:
 def _skipped(file: BinaryIO, begin: int) -> tuple[int, int]:
     """Go to the first line that begins at byte ``begin`` or later: how many lines are before it, and its place."""
     number = sum(file.read(min(AT_ONCE, begin - 1 - start)).count(b"\n") for start in range(0, begin - 1, AT_ONCE))
-    rest = file.readline()
-    return number + rest.endswith(b"\n"), begin - 1 + len(rest)
+    line = file.readline()
+    return number + line.endswith(b"\n"), begin - 1 + len(line)
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:

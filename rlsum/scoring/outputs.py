@@ -83,8 +83,8 @@ def score_systems(
     scores = {}
     for number, (system, members) in enumerate(systems.items()):
         advance("systems", number, len(systems))
-        read = clean_records(members, survey.prefixes) if clean else members
-        scores[system] = score_system(system, read, scorers, {})
+        records = clean_records(members, survey.prefixes) if clean else members
+        scores[system] = score_system(system, records, scorers, {})
     return scores, scorers, survey.sentences(clean or not some_raw(scorers.values()))
 
 

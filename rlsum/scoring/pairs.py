@@ -61,8 +61,8 @@ class Records:
         if not rows:
             raise RecordError(f"{self.path}: no records; expected rows with candidate and references")
         texts.understood.say()
-        known = read_signatures(self.path) if scored else {}
-        return Identity(content.hexdigest()[:16], rows, {metric: known.get(metric) for metric in sorted(scored)})
+        signatures = read_signatures(self.path) if scored else {}
+        return Identity(content.hexdigest()[:16], rows, {metric: signatures.get(metric) for metric in sorted(scored)})
 
     def __iter__(self) -> Iterator[Row]:
         return (row for _, row in self._rows(RecordTexts(self.path, self.lists)))

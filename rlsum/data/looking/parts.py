@@ -27,8 +27,8 @@ def article_key(text: str) -> Hashable:
 def split_column(values: Mapping[str, Set[object]]) -> str | None:
     """The column that says in which part a row is, if there is one. ``values``: column -> its different values."""
     for name, cells in values.items():
-        parts = {part_named(value) for value in cells} - {""}
-        if name.strip().lower() in COLUMNS and None not in parts and "train" in parts and len(parts) > 1:
+        named = {part_named(value) for value in cells} - {""}
+        if name.strip().lower() in COLUMNS and None not in named and "train" in named and len(named) > 1:
             return name
     return None
 
@@ -67,12 +67,12 @@ def declared(rows: Sequence[Row], articles: Sequence[Hashable], parts: Sequence[
     last: dict[Hashable, str] = {}
     for article, part in zip(articles, parts, strict=True):
         last[article] = max(last.get(article, part), part, key=rank.__getitem__)
-    kept = [number for number, article in enumerate(articles) if parts[number] == last[article]]
+    numbers = [number for number, article in enumerate(articles) if parts[number] == last[article]]
     if lacking := rank.keys() - {*parts}:
         train = [article for article, part in last.items() if part == "train"]
         _check(len(train), parts.count("train"))
         last |= {article: part for article, part in zip(train, _places(len(train)), strict=False) if part in lacking}
-    return _sorted([rows[n] for n in kept], [articles[n] for n in kept], last), len(rows) - len(kept)
+    return _sorted([rows[n] for n in numbers], [articles[n] for n in numbers], last), len(rows) - len(numbers)
 
 
 def _check(articles: int, rows: int) -> None:
@@ -80,8 +80,8 @@ def _check(articles: int, rows: int) -> None:
         raise CorpusError(f"{articles} different articles in {rows} rows; give at least {LEAST} to draw parts from")
 
 
-def _sorted(rows: Sequence[Row], articles: Sequence[Hashable], part: dict[Hashable, str]) -> Parts[Row]:
+def _sorted(rows: Sequence[Row], articles: Sequence[Hashable], part_of: dict[Hashable, str]) -> Parts[Row]:
     sorted_rows: Parts[Row] = {"train": [], "valid": [], "test": []}
     for row, article in zip(rows, articles, strict=True):
-        sorted_rows[part[article]].append(row)
+        sorted_rows[part_of[article]].append(row)
     return sorted_rows

@@ -54,12 +54,12 @@ def asap_sas(path: Path, *, part: Literal["train", "test"] = "train", sets: str 
     ``sets`` (``3``, ``'1 2 5'``; default all) selects sets and, in a folder, ``part`` selects the file. A set is a
     group. ``sentences`` is that of asap-aes.
     """
-    wanted, left_out = _sets(sets), Counter[str]()
+    chosen, left_out = _sets(sets), Counter[str]()
     file = find_file(path, SAS_FILES[part]) if path.is_dir() else path
     if file is None:
         raise RecordError(f"{path}: no file like {SAS_FILES[part]}; give the path of the file")
     answers = _sas_rows(file)
-    answers = keep(answers, left_out, lambda row: "" if row.group in wanted else f"of other sets than {sets}")
+    answers = keep(answers, left_out, lambda row: "" if row.group in chosen else f"of other sets than {sets}")
     rows = tuple(_of_length(answers, sentences, left_out))
     notes = ["overall is points over the highest score of the set: 3 in sets 1, 2, 5 and 6, otherwise 2", NO_REFERENCES]
     return Judgments("asap-sas", rows, left_out, notes, {"overall": (0.0, 1.0)})
