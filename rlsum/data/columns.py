@@ -61,12 +61,12 @@ class Columns:
 CNN_DAILYMAIL = Columns()
 
 
-def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
-    """``asked``, or the columns of our records if only these are present. Raises CorpusError if no row has them."""
-    options = [asked]
-    if asked.source == CNN_DAILYMAIL.source and asked.reference in (CNN_DAILYMAIL.reference, None):
+def choose_columns(layout: Columns, reads: Iterable[Read], path: str) -> Columns:
+    """``layout``, or the columns of our records if only these are present. Raises CorpusError if no row has them."""
+    options = [layout]
+    if layout.source == CNN_DAILYMAIL.source and layout.reference in (CNN_DAILYMAIL.reference, None):
         source, *names = *RECORD_COLUMNS, "reference"
-        options += [replace(asked, source=source, reference=name if asked.reference else None) for name in names]
+        options += [replace(layout, source=source, reference=name if layout.reference else None) for name in names]
     names_seen: dict[str, None] = {}
     first: Read | None = None
     for read in reads:
@@ -86,7 +86,7 @@ def choose_columns(asked: Columns, reads: Iterable[Read], path: str) -> Columns:
             f"path={path!r}: no row can be read ({first.where}: {first.problem}); JSONL needs an object per line, "
             "CSV a header and a row per article"
         )
-    missing = asked.missing(names_seen, needed=True) or asked.missing((), needed=True)
+    missing = layout.missing(names_seen, needed=True) or layout.missing((), needed=True)
     raise CorpusError(
         f"path={path!r}: no row has {' and '.join(missing)}; found: {', '.join(names_seen)}. "
         "Name the columns with source_column, reference_column and id_column"

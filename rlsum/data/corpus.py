@@ -165,9 +165,9 @@ def raw_records(path: str | Path, split: str, columns: Columns) -> Iterator[dict
 
 
 @cache_errors()
-def _good(path: str | Path, split: str, asked: Columns, num_proc: int = 1) -> tuple[datasets.Dataset, Corpus]:
+def _good(path: str | Path, split: str, layout: Columns, num_proc: int = 1) -> tuple[datasets.Dataset, Corpus]:
     """The rows without a problem, as they are, and the counts of a corpus; says what was understood."""
-    rows, chosen = clean_rows(str(path), split, asked, num_proc)
+    rows, chosen = clean_rows(str(path), split, layout, num_proc)
     check_complete(rows)
     facts = remembered("rows", (rows._fingerprint, CACHE_VERSION), partial(_sift, rows))
     skipped, examples = facts["skipped"], facts["examples"]
@@ -179,7 +179,7 @@ def _good(path: str | Path, split: str, asked: Columns, num_proc: int = 1) -> tu
     roles = {"articles": dict.fromkeys([chosen.source]), "references": dict.fromkeys(chosen.present)}
     joined = {"articles"} if chosen.listed else set()
     counts = set(facts["references"])
-    Understood(f"{path} ({split})", asked.lists, facts["good"], roles, counts, corpus.report(), joined).say()
+    Understood(f"{path} ({split})", layout.lists, facts["good"], roles, counts, corpus.report(), joined).say()
     return good, corpus
 
 

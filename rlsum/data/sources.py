@@ -45,13 +45,13 @@ CLEAN_FEATURES = datasets.Features(
 Cleaned = tuple[datasets.Dataset, Columns]
 
 
-def clean_rows(path: str, split: str, asked: Columns, num_proc: int) -> Cleaned:
+def clean_rows(path: str, split: str, layout: Columns, num_proc: int) -> Cleaned:
     """All rows of the split with CLEAN_FEATURES and further columns as JSON, broken ones too, cached; the columns."""
     located = _located(path, split)
     cache_folder()  # before rows are read
     if isinstance(located, list):
-        return _clean_files(located, asked, path, num_proc)
-    return _clean_dataset(located, asked, path)
+        return _clean_files(located, layout, path, num_proc)
+    return _clean_dataset(located, layout, path)
 
 
 def reads(path: str, split: str) -> Iterator[Read]:
@@ -141,8 +141,8 @@ def _synonyms(split: str) -> tuple[str, ...]:
     return next((names for names in SPLIT_NAMES if split in names), (split,))
 
 
-def _clean_files(files: list[Path], asked: Columns, path: str, num_proc: int) -> Cleaned:
-    columns = choose_columns(asked, (read for file in files for read in read_file(file)), path)
+def _clean_files(files: list[Path], layout: Columns, path: str, num_proc: int) -> Cleaned:
+    columns = choose_columns(layout, (read for file in files for read in read_file(file)), path)
     pieces = [(state, begin) for state in _states(files) for begin in _begins(Path(state[0]), state[1])]
     try:
         rows = datasets.Dataset.from_generator(
@@ -256,8 +256,8 @@ def _pick(splits: Mapping[str, T], split: str, path: str) -> T:
     raise CorpusError(f"path={path!r}: no split {split!r}; there are {', '.join(map(str, splits))}")
 
 
-def _clean_dataset(dataset: datasets.Dataset, asked: Columns, path: str) -> Cleaned:
-    columns = choose_columns(asked, [Read(path, "", dict.fromkeys(dataset.column_names))], path)
+def _clean_dataset(dataset: datasets.Dataset, layout: Columns, path: str) -> Cleaned:
+    columns = choose_columns(layout, [Read(path, "", dict.fromkeys(dataset.column_names))], path)
     states = _states(Path(file["filename"]) for file in dataset.cache_files)
     key = Hasher.hash((dataset._fingerprint, states, columns, path, CACHE_VERSION))
     rows = dataset.map(

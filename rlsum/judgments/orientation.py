@@ -27,14 +27,14 @@ def oriented(score: str, lower_is_better: Sequence[str]) -> str:
     return f"{NEGATED}{score}" if score in lower_is_better else score
 
 
-def human_score(judgments: Judgments, asked: str | None, lower_is_better: Sequence[str]) -> tuple[Judgments, str]:
-    """The name of the score to use, as it is oriented: ``asked``, else `overall`, else the only one, which a note says.
+def human_score(judgments: Judgments, score: str | None, lower_is_better: Sequence[str]) -> tuple[Judgments, str]:
+    """The name of the score to use, as it is oriented: ``score``, else `overall`, else the only one, which a note says.
 
     Where there are several, `overall`, which no row has.
     """
     names = _names(judgments.rows)
-    if asked is not None or len(names) != 1:
-        return judgments, oriented(asked or USUAL, lower_is_better)
+    if score is not None or len(names) != 1:
+        return judgments, oriented(score or USUAL, lower_is_better)
     note = f"human score: {names[0]}, the only one"
     return (judgments if names[0] == USUAL else replace(judgments, notes=[*judgments.notes, note])), names[0]
 
