@@ -29,7 +29,8 @@ from rlsum.metric_fitting.training import Training
 from rlsum.metric_fitting.votes import JudgedVote, Text, gaps, texts_of
 from rlsum.readers.understood import say
 
-FAST = 0.01  # the least learning rate of ties, length and judges
+FAST = 0.01  # the least learning rate of ties and length, which start where they explain most
+OF_JUDGES = 0.1  # that of judges, who start alike: with less they are still alike after some dozens of updates
 
 
 def log_probs(gap: Tensor, log_ties: Tensor) -> Tensor:
@@ -55,9 +56,10 @@ class Voting:
         self.weights = {name: even / count if judges == "equal" else 1.0 for name, count in counts.items()}
 
     @property
-    def parameters(self) -> list[Tensor]:
-        """What is learned."""
-        return [value for value in (self.ties, self.length, self.judges) if value.requires_grad]
+    def rates(self) -> list[tuple[list[Tensor], float]]:
+        """What is learned, and its least learning rate."""
+        rates = ((self.ties, FAST), (self.length, FAST), (self.judges, OF_JUDGES))
+        return [([value], rate) for value, rate in rates if value.requires_grad]
 
     def log_likelihood(self, gap: Tensor, votes: Sequence[JudgedVote]) -> Tensor:
         """The mean log-probability of ``votes`` (n,), a scalar; of a judge who is not known, as of an average one."""
@@ -126,8 +128,8 @@ class VoteTrainee(Training):
         self.voting = Voting(train, by_length, options.judges)
         self.voting.start(train)
         weights = [weight for weight in loaded.model.parameters() if weight.requires_grad]
-        fast = max(FAST, options.learning_rate)
-        super().__init__([(weights, options.learning_rate), (self.voting.parameters, fast)], len(train), options)
+        voting = [(values, max(rate, options.learning_rate)) for values, rate in self.voting.rates]
+        super().__init__([(weights, options.learning_rate), *voting], len(train), options)
 
     def epoch(self, number: int) -> Iterator[float]:
         """As of any training; ``lowest`` is then the lowest score of a text in it."""
