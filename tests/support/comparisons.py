@@ -14,6 +14,7 @@ from rlsum.compare import simulated
 from rlsum.compare.cells import Cell, cells_of
 from rlsum.compare.config import Comparison
 from rlsum.compare.folder import Folder
+from rlsum.files import write_atomically
 from rlsum.records import Output, write_outputs
 
 ARTICLES = 6
@@ -72,7 +73,7 @@ def finish(folder: Folder, cell: Cell, scores: dict[str, np.ndarray], method: st
             {"step": 1, "kind": "valid", "nll": 2.0, "rouge-l": 0.1},
         ]
         jsonl(run / "metrics.jsonl", *rows)
-        (run / "result.json").write_text("{}")  # the last: others wait for it
+        write_atomically(run / "result.json", b"{}")  # the last, and whole: other threads wait for it
     path = folder.outputs(cell)[method]
     if not path.exists():
         outputs = (Output(name, "an ash fell", ("ash fell",), f"{cell.name} fell", cell.title) for name in ids)
