@@ -130,7 +130,7 @@ class Likelihood(ModelReward):
         given, text = self._directions(pair)[0]
         best = max(self._windows({given: [text]})[given, text], key=self._normed)
         loaded = self.model.load()
-        labels = loaded.tokenizer.convert_ids_to_tokens(target_ids(loaded, [text])[0][: len(best)])
+        labels = [loaded.tokenizer.decode([token]) for token in target_ids(loaded, [text])[0][: len(best)]]
         return Matrix(labels, [f"after the {self.options.given}"], np.exp(best)[:, None], "probabilities of tokens")
 
     def _windows(self, texts: dict[str, list[str]]) -> dict[tuple[str, str], list[LogProbs]]:
