@@ -72,9 +72,10 @@ class Entailment(ModelReward):
 
     @property
     def signature(self) -> str:
-        """The model, what it compares, how scores are put together, and the version of the splitter."""
+        """The model, its classes that count, what it compares, how scores are put together, the splitter's version."""
         options, loaded = self.options, self.model.load()
-        named: dict[str, str] = {"given": options.given, "premise": options.premise, "score": options.score}
+        classes = "-".join(map(str, dict.fromkeys(self._labels)))
+        named = {"given": options.given, "premise": options.premise, "score": options.score, "classes": classes}
         named |= {"aggregate": options.aggregate, "language": options.language or "en", "sentences": library("spacy")}
         return signature(self.name, **model_fields(loaded, options), **named)
 

@@ -12,6 +12,7 @@ from rewards.models.entailment import summac
 
 ARTICLE = "the cat runs . the mayor sleeps in the garden . a red storm falls ."
 SUMMARY = "a cat runs . the storm falls ."
+SCORES = ("entailment", "difference")
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def test_the_formula_by_hand() -> None:
     assert summac(matrix, "min") == 0.4
 
 
-@pytest.mark.parametrize("score", ["entailment", "difference"])
+@pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("aggregate", ["mean", "min"])
 def test_it_is_the_formula_of_the_paper(score: str, aggregate: str, folder: Path) -> None:
     """Each sentence of the summary: the best of the article; contradiction is class 0, entailment class 2."""
@@ -82,6 +83,18 @@ def test_no_sentence_is_compared_twice(folder: Path) -> None:
     )
     hook.remove()
     assert sum(sizes) == 2 * 3
+
+
+def test_a_model_whose_classes_are_named_otherwise_has_another_signature(tmp_path: Path) -> None:
+    signatures = []
+    for name, labels in (
+        ("one", ("entailment", "contradiction", "x")),
+        ("other", ("x", "contradiction", "Entailment")),
+    ):
+        headed.relabelled(folder := headed.classifier(tmp_path / name), labels)
+        signatures += [rewards.load("entailment", model=str(folder), score=score).signature for score in SCORES]
+    assert [one.split("classes:")[1].split("|")[0] for one in signatures] == ["0", "0-1", "2", "2-1"]
+    assert signatures[0].replace("classes:0", "classes:2") == signatures[2]
 
 
 @pytest.mark.parametrize(
