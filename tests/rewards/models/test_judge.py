@@ -59,7 +59,7 @@ def test_the_score_is_the_expectation_over_the_scale() -> None:
 
 def test_without_probabilities_the_mean_of_several_answers_counts() -> None:
     """A judge that changes its mind: 2, 3, 4, 4 and nonsense; what it once said, it has said."""
-    said = ["2", "**3**", "Score: 4", "4/5", "banana"]
+    said = ["2", "**3**", "The best score is: 4", "4/5", "banana"]
     with serving(lambda _, before: said[before % 5]) as server:
         reward = judge(server, concurrency=1)
         assert asked(reward, TEXTS[:1])[0] == pytest.approx((2 + 3 + 4 + 4) / 4)
@@ -78,7 +78,7 @@ def test_of_five_of_five_the_first_number_counts() -> None:
         assert asked(judge(server), TEXTS[:1])[0] == pytest.approx(4.6)
 
 
-@pytest.mark.parametrize("said", ["banana", "", "7", "-3", "between 2 and 4", "4/10", "4.5.1", "4 5"])
+@pytest.mark.parametrize("said", ["banana", "", "7", "-3", "between 2 and 4", "from 1 to 5: 4", "4/10", "4.5.1", "4 5"])
 def test_nonsense_is_undefined_with_what_was_said(said: str) -> None:
     with serving(lambda *_: said) as server:
         reward = judge(server, draws=2)
