@@ -162,6 +162,11 @@ def _fit_votes(spec: Spec, out: Path, options: FitOptions, pools: Pools) -> None
     reward = check_preference(spec)
     check_folder(out)
     training, validation, tested = pools(lambda rows, score, groups: votes(rows, score, groups, reward.given))
+    judged = [*training, *validation, *tested]
+    if unnamed := sum(not vote.judge for vote in judged):
+        typer.echo(
+            f"{unnamed:,} of {len(judged):,} votes are of mean scores: no named judge rated both texts", err=True
+        )
     rows, lines = [], []
     for folder, by_length in ((out, False), (out / CONTROLLED, True)):
         with _telling(len(training), options, _vote_line) as callbacks:
