@@ -47,12 +47,13 @@ def test_votes_become_two_rewards_with_their_agreement(rlsum, tiny_encoder, tmp_
     """Two texts of each article, which two judges rated; of the articles of the test one was trained on, and the texts
     of one are too long.
     """
-    texts = ("the cat runs", "a red dog sleeps")
+    texts, others = ("the cat runs", "a red dog sleeps"), ["cy", "di"]
     for name, articles in (("votes", range(12)), ("test", range(11, 15))):
         rows = [
             {"id": f"{n}", "system": system, "candidate": text * (1 + 40 * (n == 14)), "references": [],
              "source": f"{WORDS[n % 12]} {n}",
-             "raw_scores": {"overall": [value, n % 3]}, "judges": ["cy", "di"] if (n, system) == (13, "b") else ["ann", "bo"], "scores": {"overall": value}}
+             "raw_scores": {"overall": [value, n % 3]}, "scores": {"overall": value},
+             "judges": others if (n, system) == (13, "b") else ["ann", "bo"]}
             for n in articles
             for system, text, value in zip("ab", texts, (n % 2, 1), strict=True)
         ]  # fmt: skip
