@@ -28,7 +28,7 @@ CRITERIA = {
 }
 TOP = 20  # tokens whose probabilities are asked for
 PROBES = 3  # questions that are asked alone until one is answered
-NUMBER = re.compile(r"\W*?(?:[^\d:=]+[:=]\s*\W*?)?(-?\d+(?:\.\d+)?)(?:\s*(?:/|out of)\s*(\d+))?\W*")
+NUMBER = re.compile(r"\W*?(?:[^\d:=]+(?:[:=]|\bis\b)\s*\W*?)?(-?\d+(?:\.\d+)?)(?:\s*(?:/|out of)\s*(\d+))?\W*")
 
 
 class Judged(NamedTuple):
@@ -167,7 +167,7 @@ class Asker(PairReward):
 
 
 def number_in(text: str, low: int, high: int) -> float | None:
-    """The number that an answer is, if it is on the scale: ``4``, ``**4**``, ``The score is: 4``, ``4/5``."""
+    """The number that an answer is, if it is on the scale: ``4``, ``**4**``, ``The score is 4.``, ``4/5``."""
     read = NUMBER.fullmatch(clean(text).replace("\N{MINUS SIGN}", "-"))
     if read is None or (read[2] is not None and int(read[2]) != high):
         return None

@@ -59,7 +59,7 @@ def test_the_score_is_the_expectation_over_the_scale() -> None:
 
 def test_without_probabilities_the_mean_of_several_answers_counts() -> None:
     """A judge that changes its mind: 2, 3, 4, 4 and nonsense; what it once said, it has said."""
-    said = ["2", "**3**", "The best score is: 4", "4/5", "banana"]
+    said = ["2", "**3**", "The best score is: 4", "It is 4.", "banana"]
     with serving(lambda _, before: said[before % 5]) as server:
         reward = judge(server, concurrency=1)
         assert asked(reward, TEXTS[:1])[0] == pytest.approx((2 + 3 + 4 + 4) / 4)
