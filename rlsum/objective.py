@@ -179,7 +179,7 @@ def mean_gamma(keys: Mapping[str, Any]) -> float:
 
 
 def hides_components(reward: RewardSpec) -> bool:
-    """Whether a weighted sum stands within a reward that does not pass its components on (``score_components``)."""
+    """Whether a reward holds a weighted sum and does not return its components (``score_components``)."""
     spec = as_spec(reward)
     inner = spec.options.get("reward")
     if inner is None or spec.name in WEIGHED:

@@ -174,7 +174,7 @@ def from_json(written: Mapping[str, list[Any]]) -> dict[str, Logged]:
 
 
 def together(logs: Iterable[Numbers]) -> dict[str, Logged]:
-    """The numbers of several logs by name, each merged over the logs that have it."""
+    """Merge several logs: name -> the number over all logs that have it."""
     merged: dict[str, Logged] = {}
     for log in logs:
         for name, number in log.items():
