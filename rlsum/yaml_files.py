@@ -45,13 +45,21 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
         raise ConfigError(f"{path}:{error.line}: not YAML ({error})") from error
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: must hold a mapping with keys such as run, data and training")
+    return merge(base_of(values, path, seen=(*seen, path)), values)
+
+
+def base_of(values: dict[str, Any], path: Path, key: str = "base", seen: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """Take ``base`` out of a section of the file ``path``; the mapping that it names, {} without. Raises ConfigError.
+
+    ``base`` is a file relative to ``path``, or a name; ``key``: its place there; ``seen``: files that build on it.
+    """
     base = values.pop("base", None)
     if base is None:
-        return values
+        return {}
     if not isinstance(base, str):
-        raise ConfigError(f"{path}: base: must be the path of a YAML file, not {base!r}")
+        raise ConfigError(f"{path}: {key}: must be the path of a YAML file, not {base!r}")
     beside = path.parent / base
-    return merge(_read(beside if beside.exists() else locate(base), (*seen, path)), values)
+    return _read(locate(beside if beside.exists() else base), seen)
 
 
 MOST = 100_000  # values of a file; anchors that refer to anchors can write more than fit in memory

@@ -25,7 +25,7 @@ from rlsum.models.decoding import Limits, Search, Warping
 from rlsum.models.kinds import KINDS, kind_of
 from rlsum.objective import STRICT, Control, RewardSpec
 from rlsum.sections import check_as, known_keys, left_open
-from rlsum.yaml_files import locate, merge, read
+from rlsum.yaml_files import base_of, locate, merge, read
 
 CONTROLS: tuple[Control, ...] = get_args(Control)
 ALL_CONTROLS: tuple[Literal["none"] | Control, ...] = ("none", *CONTROLS)
@@ -243,12 +243,8 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Comparison:
         raise ConfigError(f"{path}: {len(faults)} fault(s)\n" + "\n".join(f"  {line}" for line in faults))
     for key in ("start", "cell"):
         section = values.get(key)
-        if isinstance(section, dict) and "base" in section:
-            base = section.pop("base")
-            if not isinstance(base, str):
-                raise ConfigError(f"{path}: {key}.base: must be the path of a YAML file, not {base!r}")
-            beside = locate(path).resolve().parent / base
-            inherited = read(beside if beside.exists() else Path(base))
+        if isinstance(section, dict):
+            inherited = base_of(section, locate(path).resolve(), f"{key}.base")
             for name in SET:
                 if holder := _holder(inherited, name):
                     del holder[name.rpartition(".")[2]]

@@ -103,6 +103,12 @@ def test_data_of_a_cell_alone_is_kept_and_that_of_a_base_gives_way(tmp_path):
     assert {key: config["data"][key] for key in ("max_source", "max_target")} == {"max_source": 100, "max_target": 7}
 
 
+@pytest.mark.parametrize(("base", "message"), [(3, "cell.base: must be the path"), ("no.yaml", "no such file")])
+def test_a_base_that_is_none_is_refused_where_it_stands(base, message, tmp_path):
+    with pytest.raises(ConfigError, match=message):
+        loaded(tmp_path, cell={"base": base})
+
+
 def test_the_record_of_a_folder_is_a_configuration_though_it_holds_the_data_of_bases(tmp_path):
     (tmp_path / "base.yaml").write_text(yaml.safe_dump({"data": {"train": "x", "max_source": 9}}))
     comparison = loaded(tmp_path, cell={"base": "base.yaml"}, data={"max_source": 100})
