@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from rlsum import api
-from rlsum.cli.options import STANDARD, Clean, Language, Metrics, Report, Resamples, Seed, TextColumns, bars, expanded
+from rlsum.cli.options import STANDARD, Clean, Language, Metrics, Report, Resamples, Seed, bars, expanded
+from rlsum.scoring.text_column import TextColumns
 
 
 @expanded

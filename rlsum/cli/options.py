@@ -74,19 +74,6 @@ Seed = Annotated[int, typer.Option(min=0, help="Same seed, same intervals and p-
 
 
 @dataclass(frozen=True)
-class TextColumns:
-    """Columns of candidates and of references, where texts stand in a table."""
-
-    candidate_column: Annotated[
-        str | None, typer.Option(help="With --references: column of the candidates. Default: by name, or the only one.")
-    ] = None
-    reference_column: Annotated[
-        str | None, typer.Option(help="With --references: column of the references. Likewise.")
-    ] = None
-    reference_lists: ReferenceLists = None
-
-
-@dataclass(frozen=True)
 class Report:
     """Where a result is written and how it is printed."""
 

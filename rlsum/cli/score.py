@@ -19,19 +19,19 @@ from rlsum.cli.options import (
     Metrics,
     Resamples,
     Seed,
-    TextColumns,
     bars,
     expanded,
 )
 from rlsum.errors import UserError
 from rlsum.pages.terminal import show
+from rlsum.scoring.text_column import TextColumns
 
 if TYPE_CHECKING:
     from rlsum.scoring.pairs import Pairs
 
 
 @dataclass(frozen=True)
-class Texts:
+class PairFiles:
     """Files of records, or of candidates and their references."""
 
     records: Annotated[
@@ -59,7 +59,7 @@ class Texts:
                 raise UserError(f"--input {records} and --candidates exclude each other; give one")
             if candidates is None or not references:
                 raise UserError("--candidates and --references belong together; give both")
-            return pairs.Texts(candidates, tuple(references), *vars(columns).values())
+            return pairs.TextFiles(candidates, tuple(references), columns)
         named = [*([records] if records is not None else []), *files]
         if len(named) != 1:
             problem = "several files of records; give one" if named else "nothing to score; give a file of records"
@@ -81,7 +81,7 @@ def score(
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="SCORED.jsonl", help="The items' scores.")] = None,
     metrics: Metrics = STANDARD,
     language: Language = None,
-    texts: Texts,
+    given: PairFiles,
     columns: TextColumns,
     clean: Clean = False,
     workers: Annotated[int, typer.Option(min=1, help="Processes that score.")] = 1,
@@ -125,7 +125,7 @@ def score(
 
     rlsum score scored.jsonl -o scored.jsonl --overwrite --metrics meteor
     """
-    pairs = texts.pairs(files or [], columns)
+    pairs = given.pairs(files or [], columns)
     choices: dict[str, Any] = {"language": language, "clean": clean, "out": out, "workers": workers, "shard": shard}
     choices |= {"resamples": resamples, "seed": seed, "overwrite": overwrite, "say": partial(typer.echo, err=True)}
     with bars() as advance:

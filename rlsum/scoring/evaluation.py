@@ -20,18 +20,19 @@ from rlsum.pages.blocks import Block, Bullets, Heading, section, signature_secti
 from rlsum.pages.formats import csv_text, file_names, write_report
 from rlsum.pages.pictures.drawing import COLOURS, Mode, Picture, drawn, short_name
 from rlsum.pages.shown import Advance, Shown, frame, quiet
+from rlsum.parsing import options_checked
 from rlsum.records import Output, finite
 from rlsum.scoring.comparison import OF_CORPUS, Comparison, Resampling, compare_all, intervals
-from rlsum.scoring.notes import identical, no_text, other_references, undefined, unpaired
+from rlsum.scoring.notes import notes_on_differences, notes_on_scores
 from rlsum.scoring.outputs import SystemScores, load_available, outputs_of, read_systems, score_systems
 from rlsum.scoring.scored import STANDARD
 from rlsum.scoring.tables import difference_table, metric_table, property_table
+from rlsum.scoring.text_column import TextColumns
 from rlsum.yaml_files import File
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Texts = Sequence[str]
 Means = Mapping[str, Mapping[str, Interval]]  # system -> metric or property -> mean with interval
 PICTURE, REPORT = "differences.png", file_names()
 COLUMNS = ("system", "metric", *Interval._fields, "of")  # of a mean; of: texts with a score and without
@@ -63,13 +64,12 @@ class Evaluation(Shown):
         counts = {system: len(outputs) for system, outputs in self.outputs.items()}
         sizes = ", ".join(f"{system} {count:,}" for system, count in counts.items())
         articles = f"Articles: {sizes}; {self.resampling.note}."
-        warnings = [*undefined(self.metrics, counts), *identical(self.outputs), *no_text(self.outputs)]
         tables = [
             metric_table(
                 self.metrics,
                 self.missing,
                 "Scores x 100",
-                [articles, *self.notes, *self.debris, *warnings],
+                [articles, *self.notes, *self.debris, *notes_on_scores(self.metrics, self.outputs)],
                 self.headings,
                 self.corpus,
                 counts,
@@ -77,10 +77,7 @@ class Evaluation(Shown):
             property_table(self.properties, "Properties of the summaries", sizes=counts),
         ]
         if self.comparisons:
-            test = "Two-sided sign-flip permutation test, paired by id; Holm: adjusted for all rows of this table."
-            if any(item.metric.endswith(OF_CORPUS) for item in self.comparisons):
-                test += " Of the corpus: outputs of random articles are swapped between the two systems."
-            notes = [test, *unpaired(self.comparisons), *other_references(self.outputs, self.compared_with)]
+            notes = notes_on_differences(self.comparisons, self.outputs, self.compared_with)
             tables.append(difference_table(self.comparisons, f"Against {self.compared_with}", notes))
         signatures = list(self.signatures.values())
         return [
@@ -123,12 +120,12 @@ class Evaluation(Shown):
 
 
 def evaluate(
-    outputs: File | Sequence[File] | Mapping[str, Texts] | Mapping[str, Sequence[Output]],
+    outputs: File | Sequence[File] | Mapping[str, Sequence[str]] | Mapping[str, Sequence[Output]],
     references: Sequence[Sequence[str] | str] = (),
     metrics: Specs = STANDARD,
     *,
     language: str | None = None,
-    sources: Texts = (),
+    sources: Sequence[str] = (),
     columns: Mapping[str, Sequence[Any]] | None = None,
     candidate_column: str | None = None,
     reference_column: str | None = None,
@@ -152,8 +149,10 @@ def evaluate(
         systems = outputs_of(outputs, references, sources, columns)
     else:
         paths = [outputs] if isinstance(outputs, str | PathLike) else outputs
-        named = candidate_column, reference_column, reference_lists
-        systems = read_systems([*map(Path, paths)], [*map(Path, references)], *named)  # type: ignore[arg-type]
+        gold: list[Any] = [*references]
+        with options_checked():
+            named = TextColumns(candidate_column, reference_column, reference_lists)
+        systems = read_systems([*map(Path, paths)], [*map(Path, gold)], named)
     baseline = baseline or next(iter(systems))
     if baseline not in systems:
         choices = ", ".join(systems)

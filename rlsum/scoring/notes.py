@@ -1,4 +1,4 @@
-"""What is said beside the tables of an evaluation: warnings, and what its reader cannot see of the files."""
+"""What is said below the tables of an evaluation: warnings, and what its reader cannot see of the files."""
 
 from __future__ import annotations
 
@@ -9,13 +9,26 @@ from itertools import combinations
 from rlsum.evaluation.statistics import Interval
 from rlsum.pages.table import joined
 from rlsum.records import Output
-from rlsum.scoring.comparison import Comparison
+from rlsum.scoring.comparison import OF_CORPUS, Comparison
 from rlsum.scoring.degeneration import SIGNS, degeneration
 
 Outputs = Mapping[str, Sequence[Output]]  # by system
 
 
-def identical(outputs: Outputs) -> list[str]:
+def notes_on_scores(metrics: Mapping[str, Mapping[str, Interval]], outputs: Outputs) -> list[str]:
+    """All that is said below the table of scores."""
+    return [*_undefined(metrics, outputs), *_identical(outputs), *_no_text(outputs)]
+
+
+def notes_on_differences(comparisons: Sequence[Comparison], outputs: Outputs, compared_with: str) -> list[str]:
+    """All that is said below the table of differences."""
+    test = "Two-sided sign-flip permutation test, paired by id; Holm: adjusted for all rows of this table."
+    if any(item.metric.endswith(OF_CORPUS) for item in comparisons):
+        test += " Of the corpus: outputs of random articles are swapped between the two systems."
+    return [test, *_unpaired(comparisons), *_other_references(outputs, compared_with)]
+
+
+def _identical(outputs: Outputs) -> list[str]:
     """Systems that wrote the same texts: two names of one model, such as a run whose best weights are its start."""
     texts = {system: {output.id: output.candidate for output in members} for system, members in outputs.items()}
     return [
@@ -26,7 +39,7 @@ def identical(outputs: Outputs) -> list[str]:
     ]
 
 
-def no_text(outputs: Outputs) -> list[str]:
+def _no_text(outputs: Outputs) -> list[str]:
     """Systems whose outputs are no text, by the signs that their references do not have."""
     warnings = []
     for system, members in outputs.items():
@@ -41,18 +54,18 @@ def no_text(outputs: Outputs) -> list[str]:
     return warnings
 
 
-def undefined(metrics: Mapping[str, Mapping[str, Interval]], sizes: Mapping[str, int]) -> list[str]:
+def _undefined(metrics: Mapping[str, Mapping[str, Interval]], outputs: Outputs) -> list[str]:
     """Metrics without a score for some of the texts."""
     return [
-        f"{system}: {name} is defined for {interval.n:,} of {sizes[system]:,} articles; the others are left out "
+        f"{system}: {name} is defined for {interval.n:,} of {len(outputs[system]):,} articles; the others are left out "
         "(`rlsum score` gives the reasons)."
         for system, row in metrics.items()
         for name, interval in row.items()
-        if interval.n < sizes[system]
+        if interval.n < len(outputs[system])
     ]
 
 
-def unpaired(comparisons: Sequence[Comparison]) -> list[str]:
+def _unpaired(comparisons: Sequence[Comparison]) -> list[str]:
     """Articles that only one of two systems has."""
     lines = [
         f"{item.system} and {item.baseline} share {item.shared:,} articles; {item.unpaired:,} articles with an output "
@@ -63,7 +76,7 @@ def unpaired(comparisons: Sequence[Comparison]) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def other_references(outputs: Outputs, compared_with: str) -> list[str]:
+def _other_references(outputs: Outputs, compared_with: str) -> list[str]:
     """Scores against other references are not comparable, which the reader may not know of the files."""
     references = {output.id: output.references for output in outputs[compared_with]}
     counts = {

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from rewards.base import Reward, Specs, Unavailable, complete, from_spec, labelled
-from rewards.references import Lists
 from rewards.scoring import CorpusCounts, Inputs, score_components
 from rewards.wrappers.cleaned import all_cleaned, some_raw
 from rlsum.errors import RecordError, option
@@ -21,8 +20,9 @@ from rlsum.pages.shown import Advance, quiet
 from rlsum.readers import is_text
 from rlsum.records import ColumnCheck, Output, inputs_of, other_fields, read_outputs, system_of
 from rlsum.scoring.debris import Survey, clean_records
-from rlsum.scoring.pairs import Listed, Texts
+from rlsum.scoring.pairs import Listed, TextFiles
 from rlsum.scoring.properties import PROPERTIES
+from rlsum.scoring.text_column import BY_NAME, TextColumns
 
 
 @dataclass(frozen=True)
@@ -130,16 +130,13 @@ def by_system(outputs: Sequence[Output]) -> dict[str, list[Output]]:
 def read_systems(
     paths: Sequence[Path],
     references: Sequence[Path] = (),
-    candidate_column: str | None = None,
-    reference_column: str | None = None,
-    lists: Lists | None = None,
+    columns: TextColumns = BY_NAME,
 ) -> dict[str, list[Output]]:
     """Outputs of files by system; a name of two files becomes ``name (file)``. Raises RecordError for a bad file.
 
-    With files of ``references`` all have the same articles in the same order, as `Texts` reads them.
+    With files of ``references`` all have the same articles in the same order, as `TextFiles` reads them.
     """
-    columns = candidate_column, reference_column, lists
-    if not references and (column := candidate_column or reference_column):
+    if not references and (column := columns.candidate_column or columns.reference_column):
         fix = "give files of references, too, or convert the outputs with `rlsum data outputs`"
         raise RecordError(f"column {column!r}: records have `candidate` and `references`; {fix}")
     if texts := [path for path in paths if not references and is_text(path)]:
@@ -148,7 +145,11 @@ def read_systems(
     if len(set(paths)) < len(paths):
         raise RecordError(f"{next(path for path in paths if paths.count(path) > 1)} is given twice; leave one out")
     files = {
-        path: by_system(_lines(path, references, *columns) if references else read_outputs(path, lists=lists))
+        path: by_system(
+            _rows(TextFiles(path, tuple(references), columns))
+            if references
+            else read_outputs(path, lists=columns.reference_lists)
+        )
         for path in paths
     }
     names = [name for systems in files.values() for name in systems]
@@ -159,12 +160,9 @@ def read_systems(
     }
 
 
-def _lines(
-    path: Path, references: Sequence[Path], candidate: str | None, reference: str | None, lists: Lists | None
-) -> list[Output]:
-    texts = Texts(path, tuple(references), candidate, reference, lists)
+def _rows(texts: TextFiles) -> list[Output]:
     texts.check()
-    return [_output(row, system_of(path)) for row in texts]
+    return [_output(row, system_of(texts.candidates)) for row in texts]
 
 
 def _output(row: Mapping[str, Any], system: str) -> Output:

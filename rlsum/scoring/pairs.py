@@ -20,7 +20,7 @@ from rlsum.errors import RecordError, UserError
 from rlsum.files import write_atomically
 from rlsum.readers import json_file, records
 from rlsum.records import RECORD_FIELDS, ColumnCheck, RecordTexts, common_columns, other_fields
-from rlsum.scoring.columns import TextColumn
+from rlsum.scoring.text_column import BY_NAME, TextColumn, TextColumns
 
 Row = dict[str, Any]
 
@@ -44,11 +44,11 @@ class Records:
     """A JSONL file, one object a line, or a table (CSV, TSV, parquet); text also gzipped."""
 
     path: Path
-    lists: Lists | None = None  # what a list of texts in a field of references is, where its name does not say so
+    reference_lists: Lists | None = None  # what a list of texts is, where the field's name does not say so
 
     def check(self, rewards: Iterable[ReadsColumns] = ()) -> Identity:
         """Read all once. Raises RecordError for a row that ``rewards`` cannot score, UserError for bad signatures."""
-        content, columns, texts = hashlib.sha256(), ColumnCheck(rewards), RecordTexts(self.path, self.lists)
+        content, columns, texts = hashlib.sha256(), ColumnCheck(rewards), RecordTexts(self.path, self.reference_lists)
         scored: set[str] = set()
         for where, row in self._rows(texts):
             try:
@@ -65,7 +65,7 @@ class Records:
         return Identity(content.hexdigest()[:16], rows, {metric: signatures.get(metric) for metric in sorted(scored)})
 
     def __iter__(self) -> Iterator[Row]:
-        return (row for _, row in self._rows(RecordTexts(self.path, self.lists)))
+        return (row for _, row in self._rows(RecordTexts(self.path, self.reference_lists)))
 
     def _rows(self, texts: RecordTexts) -> Iterator[tuple[str, Row]]:
         """Each row with its place."""
@@ -80,21 +80,17 @@ class Records:
 
 
 @dataclass(frozen=True)
-class Texts:
-    """A file of candidates and one or more of references, of any format, row by row; rows are output records.
-
-    The columns are for files with several, ``lists`` is as of `Records`.
-    """
+class TextFiles:
+    """A file of candidates and one or more of references, of any format, row by row; rows are output records."""
 
     candidates: Path
     references: tuple[Path, ...]
-    candidate_column: str | None = None
-    reference_column: str | None = None
-    lists: Lists | None = None
+    columns: TextColumns = BY_NAME
 
     def _files(self) -> list[TextColumn]:
-        references = (TextColumn(path, "references", self.reference_column, self.lists) for path in self.references)
-        return [TextColumn(self.candidates, "candidates", self.candidate_column), *references]
+        column, lists = self.columns.reference_column, self.columns.reference_lists
+        references = (TextColumn(path, "references", column, lists) for path in self.references)
+        return [TextColumn(self.candidates, "candidates", self.columns.candidate_column), *references]
 
     def check(self, rewards: Iterable[ReadsColumns] = ()) -> Identity:
         """Read all once. Raises RecordError where the files differ in length or in the ids of a row."""
@@ -180,7 +176,7 @@ class Listed:
             yield read(f"candidates, number {number}", row)
 
 
-Pairs = Records | Texts | Listed
+Pairs = Records | TextFiles | Listed
 
 
 def inputs_of(rows: Sequence[Row]) -> Inputs:

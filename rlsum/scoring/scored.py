@@ -29,8 +29,8 @@ from rlsum.scoring.comparison import Resampling, intervals
 from rlsum.scoring.debris import Survey
 from rlsum.scoring.journal import Journal
 from rlsum.scoring.pairs import Listed, Pairs, Records, Row, changed_metrics, texts_of, write_signatures
+from rlsum.scoring.processes import CHUNK, Scoring, chunked
 from rlsum.scoring.shards import WHOLE, Shard
-from rlsum.scoring.streaming import CHUNK, Scoring, chunked
 from rlsum.scoring.tables import metric_table
 
 STANDARD = "rouge-1,rouge-2,rouge-lsum"

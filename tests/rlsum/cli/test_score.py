@@ -17,7 +17,7 @@ from rows import jsonl, rows_of
 import rewards
 from rlsum.errors import UserError
 from rlsum.records import read_outputs
-from rlsum.scoring.streaming import CHUNK, Scoring
+from rlsum.scoring.processes import CHUNK, Scoring
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 CANDIDATES = ["the cat sleeps", "", "a dog runs in the garden", "river"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rlsum.errors import RecordError
-from rlsum.scoring.pairs import Records, Texts, texts_of
+from rlsum.scoring.pairs import Records, TextFiles, texts_of
 
 
 def lines(path: Path, *texts: str) -> Path:
@@ -18,7 +18,7 @@ def lines(path: Path, *texts: str) -> Path:
 def test_text_files_become_output_records(tmp_path):
     candidates = lines(tmp_path / "c.txt", "one", "", "three\u2028still three\r")
     references = lines(tmp_path / "r.txt", "a", "b", "c"), lines(tmp_path / "r2.txt", "d", "", "f")
-    pairs = Texts(candidates, references)
+    pairs = TextFiles(candidates, references)
     assert pairs.check().rows == 3
     first, second, third = pairs
     assert first == {"id": "1", "source": "", "references": ["a", "d"], "candidate": "one", "system": "c.txt"}
@@ -55,8 +55,8 @@ def test_gzip_is_read_and_identity_is_that_of_the_content(tmp_path):
 
 
 def test_a_line_that_moves_from_one_file_to_the_next_is_another_input(tmp_path):
-    first = Texts(lines(tmp_path / "c", "a"), (lines(tmp_path / "r", "b"), lines(tmp_path / "s", "c")))
-    second = Texts(lines(tmp_path / "d", "a"), (lines(tmp_path / "t", "bc"), lines(tmp_path / "u", "")))
+    first = TextFiles(lines(tmp_path / "c", "a"), (lines(tmp_path / "r", "b"), lines(tmp_path / "s", "c")))
+    second = TextFiles(lines(tmp_path / "d", "a"), (lines(tmp_path / "t", "bc"), lines(tmp_path / "u", "")))
     assert first.check() != second.check()
 
 

@@ -3,8 +3,8 @@ from rows import jsonl
 
 from rlsum.api import score
 from rlsum.errors import UserError
+from rlsum.scoring.processes import CHUNK
 from rlsum.scoring.shards import WHOLE, Shard
-from rlsum.scoring.streaming import CHUNK
 
 ROWS = 2 * CHUNK + 5
 

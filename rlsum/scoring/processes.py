@@ -1,4 +1,4 @@
-"""Scores of a stream of rows, chunk by chunk and in order, in one process or several, in bounded memory."""
+"""Rows scored in this process or in several others: chunk by chunk, in order, in bounded memory."""
 
 from __future__ import annotations
 

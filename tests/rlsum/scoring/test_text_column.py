@@ -5,7 +5,8 @@ import json
 import pytest
 
 from rlsum.errors import RecordError
-from rlsum.scoring.pairs import Texts
+from rlsum.scoring.pairs import TextFiles
+from rlsum.scoring.text_column import TextColumns
 
 DIALOGUES = [
     {"fname": str(n), "dialogue": "a b", "summary1": f"{n} a", "topic1": "t", "summary2": None} for n in (7, 8)
@@ -26,12 +27,13 @@ def written(folder, name, content):
         ("r.csv", "title,Reference\nt,x\nt,y\n", {}, [["x"], ["y"]]),
         ("r.csv", "title,body\nt,x\nt,y\n", {"reference_column": "body"}, [["x"], ["y"]]),
         ("r.csv", "references\n\"['x', 'y']\"\n[]\n", {}, [["x", "y"], []]),
-        ("r.csv", "abstract\n\"['x', 'y']\"\nz\n", {"lists": "sentences"}, [["x\ny"], ["z"]]),
+        ("r.csv", "abstract\n\"['x', 'y']\"\nz\n", {"reference_lists": "sentences"}, [["x\ny"], ["z"]]),
         ("r.txt", "x\n\n", {}, [["x"], []]),
     ],
 )
 def test_references_come_from_lines_or_from_a_column(tmp_path, name, content, options, found):
-    pairs = Texts(written(tmp_path, "c.txt", "one\ntwo\n"), (written(tmp_path, name, content),), **options)
+    candidates, references = written(tmp_path, "c.txt", "one\ntwo\n"), written(tmp_path, name, content)
+    pairs = TextFiles(candidates, (references,), TextColumns(**options))
     assert pairs.check().rows == 2
     assert [(row["candidate"], row["references"]) for row in pairs] == list(zip(("one", "two"), found, strict=True))
 
@@ -51,4 +53,4 @@ def test_references_come_from_lines_or_from_a_column(tmp_path, name, content, op
 def test_what_does_not_belong_together_is_told(tmp_path, content, options, told):
     candidates = written(tmp_path, "c.csv", "id,prediction\n1,a\n2,b\n")
     with pytest.raises(RecordError, match=told):
-        Texts(candidates, (written(tmp_path, "r.csv", content),), **options).check()
+        TextFiles(candidates, (written(tmp_path, "r.csv", content),), TextColumns(**options)).check()

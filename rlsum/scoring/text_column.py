@@ -1,4 +1,4 @@
-"""One column of texts of a file, to be scored against another file's: lines of text, or a column of rows."""
+"""Texts of a file, to be scored against those of another: its lines, or one of its columns."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+
+from pydantic.dataclasses import dataclass as options
 
 from rewards.references import Lists, NotText, members, one_text, reference_columns, references
 from rlsum.errors import RecordError, option
@@ -20,6 +22,21 @@ class Located(NamedTuple):
     where: str
     id: str | None
     texts: list[str]
+
+
+@options(frozen=True)
+class TextColumns:
+    """Columns of candidates and of references, where texts stand in a table."""
+
+    candidate_column: str | None = None
+    """with `--references`: column of the candidates; default: by name, or the only one"""
+    reference_column: str | None = None
+    """with `--references`: column of the references; likewise"""
+    reference_lists: Lists | None = None
+    """what a list of texts in a column of references is, where its name does not say so"""
+
+
+BY_NAME = TextColumns()
 
 
 @dataclass(frozen=True)
