@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -17,9 +17,10 @@ from human_eval.answers import KINDS, LETTERS, PAIR
 from human_eval.criteria import MARKING_INSTRUCTIONS, MARKING_TITLE, StudyWording, read_criteria, read_marking, standard
 from human_eval.criteria import instructions as usual
 from human_eval.design.blinding import naming_note, naming_tasks
-from human_eval.design.build import StudyDesign, pairs_of, texts_at_once
 from human_eval.design.build import build as build_study
-from human_eval.design.checks import KEPT, SHUFFLED_NEEDS, articles_to_shuffle, error_rates, most_failures
+from human_eval.design.build import pairs_of, texts_at_once
+from human_eval.design.checks import KEPT, error_rates, most_failures
+from human_eval.design.design import StudyDesign
 from human_eval.design.giveaways import NORMALISED, giveaways, normalised
 from human_eval.design.outputs import AlignedOutputs, read_aligned
 from human_eval.enrolment import read_consent, read_questions
@@ -37,7 +38,6 @@ from rlsum.errors import UserError
 from rlsum.scoring.debris import Survey
 
 READ = "judges read it: --clean leaves it out"
-MIXED_ALONE = 6  # checks with shuffled words in a booklet that can have no others
 
 
 Answers = Annotated[
@@ -62,16 +62,8 @@ Key = Annotated[
 
 @dataclass(frozen=True)
 class Building:
-    """What judges read, how much they judge, and how it is checked that they read."""
+    """What judges read and are asked."""
 
-    baseline: str | None = None
-    """system to compare with each other one; default: compare all pairs"""
-    items: int | None = None
-    """articles, sampled from those that all systems have; default: 100, or all if fewer"""
-    judges: int = StudyDesign.judges
-    """judges of each pair on each article"""
-    booklet: int = StudyDesign.booklet
-    """most pairs for a judge, without checks; no two of one article"""
     criteria: Path | None = None
     """YAML or JSON list of {id, question, help, answers}; default: four standard criteria"""
     title: str | None = None
@@ -89,15 +81,6 @@ class Building:
     """YAML or JSON {pass_mark, attempts, tasks}: practice tasks with known answers, for the app"""
     language: str = "en"
     """language of the judge's pages: a code such as en, or a YAML file {language, texts}"""
-    identical: int | None = None
-    """checks per booklet that show the same summary twice; default: 2; 0 without ties"""
-    shuffled: int | None = None
-    """checks per booklet that show a summary and its shuffled words; default: 3, or 6 without ties; fewer where few
-    articles have an output that is long enough"""
-    swapped: int = 0
-    """checks per booklet that repeat a pair with its sides swapped"""
-    spare: int = 0
-    """further booklets, for those of judges who will be excluded (see `plan --excluded`)"""
     seed: int | None = Field(default=None, ge=0)
     """seed, which must stay secret because it unblinds; default: random"""
 
@@ -109,6 +92,7 @@ def build(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the study into; must be new or empty.")],
     articles: ArticleFile = None,
     article_column: ArticleColumn = None,
+    design: StudyDesign,
     how: Building,
     answers: Answers = PAIR,
     clean: Clean = False,
@@ -142,11 +126,8 @@ def build(
     wording = _wording(how, asked, texts)
     if how.language != "en" and (how.instructions is None or how.criteria is None):
         typer.echo("Warning: the standard instructions and criteria are English; give --instructions and --criteria")
-    sizes = StudyDesign(
-        _items(how.items, aligned), how.baseline, how.judges, how.booklet, *_checks(how, asked, aligned), how.spare
-    )
     seed = secrets.randbits(63) if how.seed is None else how.seed  # it unblinds a study, so it must be unpredictable
-    built, secret = build_study(aligned, sizes, wording, seed)
+    built, secret = build_study(aligned, design, wording, seed, typer.echo)
     save(out, built, key, secret)
     for note in survey.sentences(clean, READ):
         typer.echo(note)
@@ -159,34 +140,6 @@ def _clean(aligned: AlignedOutputs, survey: Survey) -> AlignedOutputs:
         for item, texts in aligned.candidates.items()
     }
     return replace(aligned, candidates=candidates)
-
-
-def _items(wanted: int | None, aligned: AlignedOutputs) -> int:
-    if wanted is not None or len(aligned.articles) >= StudyDesign.items:
-        return StudyDesign.items if wanted is None else wanted
-    there = counted(len(aligned.articles), "article")
-    typer.echo(f"{there} in all systems, fewer than {StudyDesign.items}: all are judged")
-    return len(aligned.articles)
-
-
-def _checks(how: Building, asked: Sequence[Criterion], aligned: AlignedOutputs) -> tuple[int, int, int]:
-    """The numbers of checks with identical texts, shuffled words and swapped sides."""
-    # Careful judges may miss an error in one of two equal texts.
-    ties = bool(asked) and all(criterion.kind.can_tie(2) for criterion in asked)
-    default = StudyDesign.identical if ties else 0
-    identical = _number("identical", how.identical, default, len(aligned.articles), "outputs")
-    default = StudyDesign.shuffled if ties else MIXED_ALONE
-    suitable = articles_to_shuffle(aligned, default)
-    return identical, _number("shuffled", how.shuffled, default, suitable, SHUFFLED_NEEDS), how.swapped
-
-
-def _number(kind: str, wanted: int | None, default: int, articles: int, needs: str) -> int:
-    """The number of checks of a kind: as given, else as usual, but no more than the articles that they can be on."""
-    if wanted is not None or articles >= default:
-        return default if wanted is None else wanted
-    have = f"only {counted(articles, 'article')} can have one" if articles else "no article can have one"
-    typer.echo(f"--{kind} {articles} instead of {default}: {have}, with {needs}")
-    return articles
 
 
 def _criteria(answers: str, how: Building) -> tuple[Criterion, ...]:

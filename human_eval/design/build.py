@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from itertools import combinations
 from typing import Any
 
@@ -13,45 +13,28 @@ from human_eval.criteria import StudyWording, standard
 from human_eval.design import balance
 from human_eval.design.blinding import OpaqueIds, named_in
 from human_eval.design.checks import Draft, with_checks
+from human_eval.design.design import StudyDesign
 from human_eval.design.outputs import AlignedOutputs, check_unicode
 from human_eval.formatting import counted
-from human_eval.study import CHECKS, Criterion, EqualTexts, Pair, Study, StudyError, StudyKey, Task, TaskKey
+from human_eval.study import Criterion, EqualTexts, Pair, Study, StudyError, StudyKey, Task, TaskKey
 
 Unit = tuple[str, tuple[str, ...]]  # the systems compared at once, two or more, on an item
 
-_LEAST = {"items": 1, "judges": 1, "booklet": 1, **{str(kind): 0 for kind in CHECKS}, "spare": 0}
-_MOST_CHECKS = 100  # of a kind in a booklet; ten are enough to find judges who click at random
 _MOST_BOOKLETS = 10_000  # `serve` makes a link for each
 
 
-@dataclass(frozen=True)
-class StudyDesign:
-    """``items``: number of articles sampled; ``baseline``: the system compared with each other one, None compares all
-    pairs; ``judges``: of each pair on each item; ``booklet``: most pairs for one judge, checks not counted, fewer if
-    a judge would otherwise see two pairs of one article. Where answers are about several texts at once, a task shows
-    those of all systems and takes the place of a pair;
-    ``identical``, ``shuffled``, ``swapped``: number of checks in each booklet. By default 4.5% of those who click at
-    random are kept with one criterion, fewer with more (see `error_rates`). ``spare``: further booklets, which give
-    some pairs one judge more, in place of judges who will be excluded.
-    """
-
-    items: int = 100
-    baseline: str | None = None
-    judges: int = 3
-    booklet: int = 20
-    identical: int = 2
-    shuffled: int = 3
-    swapped: int = 0
-    spare: int = 0
-
-    @property
-    def checks(self) -> dict[str, int]:
-        """Kind of check -> number in each booklet."""
-        return {kind: getattr(self, kind) for kind in CHECKS}
-
-
-def build(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording, seed: int) -> tuple[Study, StudyKey]:
-    """The study and its key, a function of the arguments. Raises StudyError where the design is impossible."""
+def build(
+    outputs: AlignedOutputs,
+    design: StudyDesign,
+    wording: StudyWording,
+    seed: int,
+    say: Callable[[str], None] = print,
+) -> tuple[Study, StudyKey]:
+    """The study and its key, a function of the arguments but ``say``. Raises StudyError for an impossible design."""
+    design, notes = design.settled(outputs, wording.criteria)
+    for note in notes:
+        say(note)
+    assert design.items is not None  # settled
     pairs = pairs_of(outputs.systems, design.baseline)
     texts = texts_at_once(outputs.systems, wording.criteria)
     _check(outputs, design, wording, texts)
@@ -108,17 +91,6 @@ def _different(outputs: AlignedOutputs, item: str) -> tuple[str, ...]:
 
 
 def _check(outputs: AlignedOutputs, design: StudyDesign, wording: StudyWording, texts: int) -> None:
-    for name, least in _LEAST.items():
-        if getattr(design, name) < least:
-            raise StudyError(f"--{name} {getattr(design, name)}: expected {least} or more")
-    for name, number in design.checks.items():
-        if number > _MOST_CHECKS:
-            raise StudyError(f"--{name} {number}: expected {_MOST_CHECKS} or less in each booklet")
-    if design.items > len(outputs.articles):
-        raise StudyError(
-            f"--items {design.items}: only {counted(len(outputs.articles), 'article')} with an output of every system; "
-            f"give --items {len(outputs.articles)} or less, or more outputs"
-        )
     if texts > 2 and design.swapped:
         raise StudyError(f"--swapped {design.swapped}: only pairs have sides to swap; give 0")
     if design.identical and not all(asked.kind.can_tie(texts) for asked in wording.criteria):

@@ -16,8 +16,9 @@ from calibration.preference import print_table
 from human_eval.answers import LEFT, NONE, RIGHT
 from human_eval.collection.responses import Response
 from human_eval.criteria import DEFAULT, StudyWording, instructions
-from human_eval.design.build import StudyDesign, build
+from human_eval.design.build import build
 from human_eval.design.checks import error_rates
+from human_eval.design.design import StudyDesign
 from human_eval.design.outputs import align
 from human_eval.study import Study, StudyKey, TaskKey
 from human_eval.votes.exclusion import ExclusionRules, excluded
@@ -25,7 +26,8 @@ from human_eval.votes.unblind import unblind
 from rlsum.records import Output
 from rlsum.simulation.stories import stories
 
-DESIGN = StudyDesign(items=60, judges=3, booklet=3)  # 60 booklets with the default checks
+ITEMS = 60
+DESIGN = StudyDesign(items=ITEMS, judges=3, booklet=3, identical=2, shuffled=3)  # 60 booklets, the default checks
 ERRORS = {"errs in 5%": 0.05, "errs in 10%": 0.1}  # who is excluded; of the others, who is kept
 SAME = {"always no difference": NONE, "always left": LEFT}  # answers at which nothing is random
 KINDS = ("random clicks", *SAME, *ERRORS)
@@ -57,7 +59,7 @@ def rates(criteria: int, options: argparse.Namespace) -> list[str]:
 def small_study(criteria: int) -> tuple[Study, StudyKey]:
     """A study of two systems with the first ``criteria`` of the default."""
     outputs = []
-    for story in stories(1, "test", 2 * DESIGN.items):
+    for story in stories(1, "test", 2 * ITEMS):
         article, reference = "\n".join(story.article), "\n".join(story.highlights)
         for system, text in (("reference", reference), ("lead", "\n".join(story.article[:3]))):
             outputs.append((f"{system}.jsonl", Output(story.id, article, (reference,), text, system)))

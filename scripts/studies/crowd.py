@@ -33,7 +33,8 @@ from load import Judge, token_of
 from ports import free_port
 
 from human_eval.criteria import StudyWording
-from human_eval.design.build import StudyDesign, build
+from human_eval.design.build import build
+from human_eval.design.design import StudyDesign
 from human_eval.design.outputs import align
 from human_eval.files import read_key, save
 from human_eval.study import Study

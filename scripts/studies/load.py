@@ -32,7 +32,8 @@ from ports import free_port
 
 from human_eval.collection.database import read_database
 from human_eval.criteria import StudyWording
-from human_eval.design.build import StudyDesign, build
+from human_eval.design.build import build
+from human_eval.design.design import StudyDesign
 from human_eval.design.outputs import align
 from human_eval.files import write_study
 from human_eval.study import Study

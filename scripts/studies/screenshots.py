@@ -23,7 +23,8 @@ from PIL import Image
 from ports import free_port
 
 from human_eval.criteria import MARKING, MARKING_INSTRUCTIONS, MARKING_TITLE, StudyWording, standard
-from human_eval.design.build import StudyDesign, build
+from human_eval.design.build import build
+from human_eval.design.design import StudyDesign
 from human_eval.design.outputs import align
 from human_eval.files import save
 from human_eval.study import PracticeTask, Training

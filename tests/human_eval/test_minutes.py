@@ -2,7 +2,8 @@ import re
 from pathlib import Path
 
 from human_eval.criteria import StudyWording
-from human_eval.design.build import StudyDesign, build
+from human_eval.design.build import build
+from human_eval.design.design import StudyDesign
 from human_eval.design.outputs import align
 from human_eval.minutes import A_TASK, minutes
 from human_eval.planning.recruitment import Effort, in_words, recruitment

@@ -9,7 +9,8 @@ from studies import aligned
 
 from human_eval.collection.responses import Response, fault
 from human_eval.criteria import DEFAULT, MARKING, StudyWording, standard
-from human_eval.design.build import StudyDesign, build
+from human_eval.design.build import build
+from human_eval.design.design import StudyDesign
 from human_eval.files import read_study, write_study
 from human_eval.study import PracticeTask, StudyError
 from human_eval.training import marks, read_training

@@ -8,7 +8,8 @@ from studies import NAMES, outputs
 
 from human_eval.answers import KINDS
 from human_eval.criteria import standard
-from human_eval.design.build import StudyDesign, build
+from human_eval.design.build import build
+from human_eval.design.design import StudyDesign
 from human_eval.design.outputs import align
 
 WORTH = dict(zip(sorted(NAMES), (1, 2, 4), strict=True))

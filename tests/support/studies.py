@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from human_eval.criteria import StudyWording
-from human_eval.design.build import StudyDesign, build
+from human_eval.design.build import build
+from human_eval.design.design import StudyDesign
 from human_eval.design.outputs import AlignedOutputs, align
 from human_eval.study import Study, StudyKey
 from rlsum.records import Output

@@ -5,7 +5,8 @@ from studies import NAMES, aligned, study
 
 from human_eval.criteria import StudyWording
 from human_eval.design.blinding import named_in, naming_note, naming_tasks
-from human_eval.design.build import StudyDesign, build
+from human_eval.design.build import build
+from human_eval.design.design import StudyDesign
 
 
 @pytest.mark.parametrize("text", ["by SMS model", "(sms model)", "sms model: it fell"])

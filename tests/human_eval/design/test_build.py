@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from studies import NAMES, aligned, outputs, study
 
 from human_eval.criteria import DEFAULT, StudyWording
-from human_eval.design.build import StudyDesign, build, pairs_of
+from human_eval.design.build import build, pairs_of
+from human_eval.design.design import StudyDesign
 from human_eval.design.outputs import align
 from human_eval.study import Criterion, StudyError
 
@@ -138,12 +139,7 @@ def test_no_booklet_shows_a_summary_of_the_baseline_twice_however_large_it_may_b
     ("change", "told"),
     [
         ({"items": 10}, "--items 10: only 9 articles"),
-        ({"items": 0}, "--items 0: expected 1 or more"),
-        ({"judges": 0}, "--judges 0"),
-        ({"booklet": 0}, "--booklet 0"),
-        ({"swapped": -1}, "--swapped -1: expected 0 or more"),
         ({"judges": 10**9}, "--judges 1000000000: makes 3,000,000,000 booklets"),
-        ({"shuffled": 1000}, "--shuffled 1000: expected 100 or less"),
         ({"baseline": "bert"}, "--baseline bert: no such system; the outputs are of lead_model, rouge_model"),
     ],
 )
@@ -162,7 +158,7 @@ def test_a_check_that_cannot_be_made_is_said():
     rows = [replace(row, candidate=f"short {row.system}") for row in outputs(3, 2)]
     source = align([(row.id, row) for row in rows])
     with pytest.raises(StudyError, match="--shuffled 0"):
-        build(source, StudyDesign(items=3), StudyWording(), 1)
+        build(source, StudyDesign(items=3, shuffled=3), StudyWording(), 1)
     assert build(source, StudyDesign(items=3, shuffled=0), StudyWording(), 1)
 
 

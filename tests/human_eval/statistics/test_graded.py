@@ -12,7 +12,8 @@ from votes import study_of, votes_of
 from human_eval.answers import KINDS
 from human_eval.collection.responses import Response, fault
 from human_eval.criteria import standard
-from human_eval.design.build import StudyDesign, build
+from human_eval.design.build import build
+from human_eval.design.design import StudyDesign
 from human_eval.design.outputs import align
 from human_eval.report.findings import findings
 from human_eval.report.tables import all_tables, scores_table
