@@ -16,6 +16,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from human_eval.collection.responses import Response
@@ -186,13 +187,37 @@ def new_secret() -> bytes:
 
 
 def check_study(connection: sqlite3.Connection, study: Study, path: Path) -> None:
-    """Raise UserError unless a database holds this build of the study."""
+    """Raise UserError unless a database holds this build of the study, in tables as this version makes them."""
     if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'study'").fetchone():
         log = f"; if it is a copy, copy {path.name}-wal too, or use `rlsum human-eval backup`"
         raise UserError(f"{path}: holds no study{log}; to begin a new study, give the name of a new file")
     row = connection.execute("SELECT digest FROM study").fetchone()
     if row is None or row[0] != digest(study):
         raise UserError(f"{path}: belongs to another build of a study; give another file")
+    stored, known = _columns(connection), _known_columns()
+    if stored != known:
+        name = next(name for name in {**known, **stored} if stored.get(name) != known.get(name))
+        have, want = (", ".join(tables.get(name, ["none"])) for tables in (stored, known))
+        raise UserError(
+            f"{path}: made by another version of rlsum (columns of {name}: {have}, not {want}); serve the study and "
+            "collect its answers with that version"
+        )
+
+
+def _columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
+    """Table -> its columns, in order."""
+    columns: dict[str, list[str]] = {}
+    tables = "SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'"
+    for table, column in connection.execute(f"{tables} ORDER BY t.name, c.cid"):
+        columns.setdefault(table, []).append(column)
+    return columns
+
+
+@cache
+def _known_columns() -> dict[str, list[str]]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(_SCHEMA)
+        return _columns(connection)
 
 
 def add_response(connection: sqlite3.Connection, response: Response, revision: int, answers: str, at: float) -> None:

@@ -205,6 +205,24 @@ def test_the_database_of_another_build_is_refused(tmp_path, study, store):
         read_database(tmp_path / "judging.sqlite", other)
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("ALTER TABLE answers ADD COLUMN wind REAL", "columns of answers: id, .*, wind, not id"),
+        ("ALTER TABLE answers RENAME seconds TO took", "columns of answers: .*took"),
+        ("DROP TABLE practice", "columns of practice: none, not judge"),
+        ("CREATE TABLE later (x)", "columns of later: x, not none"),
+    ],
+)
+def test_the_database_of_another_version_is_refused(tmp_path, study, store, change, told):
+    store.close()
+    with closing(sqlite3.connect(tmp_path / "judging.sqlite")) as connection:
+        connection.execute(change)
+    for opened in (ResponseStore, read_database):
+        with pytest.raises(UserError, match=f"made by another version of rlsum .{told}"):
+            opened(tmp_path / "judging.sqlite", study)
+
+
 def test_what_is_no_database_of_a_study_is_refused_and_left_alone(tmp_path, study):
     text = tmp_path / "notes.txt"
     text.write_text("not a database, but longer than the header of one is, so that it is looked at" * 3)
