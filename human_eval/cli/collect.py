@@ -17,7 +17,7 @@ from human_eval.collection import collect as collecting
 from human_eval.collection.database import read_database, read_handed_out
 from human_eval.collection.practice import counts, practice_file, read_practice_database, write_practice
 from human_eval.collection.responses import write_responses
-from human_eval.collection.returns import read_returned
+from human_eval.collection.returns import formats, read_returned
 from human_eval.collection.store import ResponseStore
 from human_eval.files import read_study
 from human_eval.formatting import counted
@@ -31,7 +31,7 @@ def collect(
     study: StudyFolder,
     files: Annotated[
         list[Path],
-        typer.Argument(help="Returned files: .sqlite (the app), .json (offline pages), .csv (sheets, MTurk), .jsonl."),
+        typer.Argument(help=f"Returned files: {formats()}."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="File of judgments to write (JSONL).")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the judgments and their rejects.")] = False,

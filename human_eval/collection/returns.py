@@ -1,7 +1,6 @@
-"""Files that judges return -> responses, or what is wrong with a row.
+"""Files that judges return -> responses, or what is wrong with a row. ``RETURNED`` names their formats.
 
-``.sqlite``: the app's database. ``.jsonl``: collected or exported judgments. ``.json``: the file of an offline page.
-``.csv``: results of Mechanical Turk if columns begin with ``Answer.``, else a spreadsheet that a judge filled in.
+A table has results of Mechanical Turk if columns begin with ``Answer.``, else it is a sheet that a judge filled in.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from human_eval.collection.database import read_database
 from human_eval.collection.responses import Response, answers_in, read_rows, response_of
 from human_eval.study import Study, StudyError
 from rlsum.files import bytes_of
-from rlsum.readers import DAMAGED, CorpusError, csv_file, encoding_problem
+from rlsum.readers import DAMAGED, READERS, CorpusError, encoding_problem, uncompressed
 
 TRUE = "true"
 ZONES = {"PST": "-0800", "PDT": "-0700", "UTC": "+0000", "GMT": "+0000"}  # of Mechanical Turk's times
@@ -45,11 +45,12 @@ class ReturnedRow(NamedTuple):
 def read_returned(path: str | Path, study: Study) -> Iterator[ReturnedRow]:
     """The rows of a file. Raises StudyError for an unreadable file or an unknown suffix."""
     path = Path(path)
-    reader = READERS.get((Path(path.stem) if path.suffix == ".gz" else path).suffix.lower())
-    if reader is None or (path.suffix == ".gz" and reader is not _jsonl):
-        raise StudyError(f"{path}: unknown format; expected {', '.join(READERS)}, or .jsonl.gz")
+    inner = uncompressed(path)
+    returned = RETURNED.get(inner.suffix.lower())
+    if returned is None or (inner != path and not returned.compressed):
+        raise StudyError(f"{path}: unknown format; expected {formats()}")
     try:
-        for row in reader(path, study):
+        for row in returned.read(path, study):
             yield row._replace(file=str(path))
     except DAMAGED as error:
         reason = getattr(error, "strerror", None) or error
@@ -92,28 +93,28 @@ def _offline(path: Path, study: Study) -> Iterator[ReturnedRow]:
         )
 
 
-def _csv(path: Path, study: Study) -> Iterator[ReturnedRow]:
+def _table(path: Path, study: Study) -> Iterator[ReturnedRow]:
     nameless: Counter[str] = Counter()
     row, first = None, ""
     try:
-        for row in csv_file(path):
-            cells: dict[str, str] = row.fields
+        for row in READERS[uncompressed(path).suffix.lower()].read(path):
+            cells = {name: "" if cell is None else str(cell) for name, cell in row.fields.items()}
             turk = any(name.startswith("Answer.") for name in cells)
             column = "Input.task" if turk else "task"
             if problem := row.problem or encoding_problem("".join([*cells, *cells.values()])):
                 yield ReturnedRow(row.where, problem, cells)
             elif column not in cells:
-                yield ReturnedRow(f"{path}:1", f"not a CSV with one column {column}", {})
+                yield ReturnedRow(f"{path}:1", f"not a table with one column {column}", {})
                 return
             elif any(cell.strip() for cell in cells.values()):
                 response = _mturk_row(cells, study, nameless) if turk else _sheet_row(cells, study, first)
                 first = first or getattr(response, "judge", "")
                 yield ReturnedRow(row.where, response, cells)
     except (CorpusError, csv.Error) as error:
-        yield ReturnedRow(f"{path}:1", f"not a CSV: {str(error).removeprefix(f'{path}:1: ')}", {})
+        yield ReturnedRow(f"{path}:1", f"not a table: {str(error).removeprefix(f'{path}:1: ')}", {})
         return
     if row is None:
-        yield ReturnedRow(f"{path}:1", "not a CSV with a header and rows", {})
+        yield ReturnedRow(f"{path}:1", "not a table with a header and rows", {})
 
 
 def _sheet_row(row: Mapping[str, str], study: Study, first: str) -> Response | str:
@@ -205,9 +206,27 @@ def _mturk_time(text: str) -> str | None:
         return text
 
 
-READERS: dict[str, Callable[[Path, Study], Iterator[ReturnedRow]]] = {
-    ".sqlite": _database,
-    ".jsonl": _jsonl,
-    ".json": _offline,
-    ".csv": _csv,
+class Returned(NamedTuple):
+    """How files of a suffix are read, whose they are, and whether they may be compressed."""
+
+    read: Callable[[Path, Study], Iterator[ReturnedRow]]
+    whose: str
+    compressed: bool = False
+
+
+RETURNED = {
+    ".sqlite": Returned(_database, "the app"),
+    ".json": Returned(_offline, "offline pages"),
+    ".jsonl": Returned(_jsonl, "judgments", compressed=True),
+    **{
+        suffix: Returned(_table, "sheets, Mechanical Turk", compressed=not known.binary)
+        for suffix, known in READERS.items()
+        if known.holds == "table"
+    },
 }
+
+
+def formats() -> str:
+    """The suffixes of returned files, and whose they are."""
+    groups = groupby(RETURNED, key=lambda suffix: RETURNED[suffix].whose)
+    return ", ".join(f"{', '.join(suffixes)} ({whose})" for whose, suffixes in groups)

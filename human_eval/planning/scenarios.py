@@ -13,8 +13,7 @@ from human_eval.formatting import counted
 from human_eval.planning.design import PlannedDesign
 from human_eval.planning.simulation import Assumptions
 from rlsum.errors import UserError
-from rlsum.readers.tables import csv_file
-from rlsum.readers.text import DAMAGED, encoding_problem
+from rlsum.readers import DAMAGED, csv_file, encoding_problem
 
 NAME = "scenario"
 ASSUMED = (*(field.name for field in fields(Assumptions)), "judges")

@@ -5,7 +5,7 @@ from rlsum.readers.json_rows import jsonl
 from rlsum.readers.rows import USUAL, CorpusError, Read, identity
 from rlsum.readers.strict_json import NotJson, json_file, json_object, json_value
 from rlsum.readers.tables import csv_file
-from rlsum.readers.text import DAMAGED, encoding_problem, lines, opened, text_of
+from rlsum.readers.text import DAMAGED, encoding_problem, lines, opened, text_of, uncompressed
 from rlsum.readers.understood import Understood
 
 __all__ = [
@@ -32,4 +32,5 @@ __all__ = [
     "read_file",
     "records",
     "text_of",
+    "uncompressed",
 ]

@@ -1,9 +1,13 @@
 import csv
+import gzip
 import io
 import json
 import sqlite3
 from contextlib import closing
 
+import openpyxl
+import pyarrow
+import pyarrow.parquet
 import pytest
 from served import given
 from studies import study
@@ -131,15 +135,35 @@ def test_a_filled_in_spreadsheet(tmp_path, delimiter):
     assert odd.response.answers == {NAMES[0]: "left", NAMES[1]: "maybe", NAMES[3]: "none"}
 
 
+@pytest.mark.parametrize("name", ["sheet.xlsx", "SHEET.XLSX", "sheet.tsv", "sheet.parquet", "sheet.csv.gz"])
+def test_a_sheet_is_read_in_every_format_of_tables(tmp_path, name):
+    header, row = ["task", "judge", *NAMES, "comment"], [TASK, "ann", "left", "b", "tie", "none", None]
+    path = tmp_path / name
+    if "xlsx" in name.lower():
+        book = openpyxl.Workbook()
+        book.active.append(header)
+        book.active.append(row)
+        book.save(path)
+    elif name.endswith("parquet"):
+        pyarrow.parquet.write_table(pyarrow.table({key: [cell] for key, cell in zip(header, row, strict=True)}), path)
+    else:
+        delimiter = "\t" if "tsv" in name else ","
+        lines = "\n".join(delimiter.join(cell or "" for cell in cells) for cells in (header, row))
+        path.write_bytes(gzip.compress(lines.encode()) if name.endswith("gz") else lines.encode())
+    (found,) = rows_of(path)
+    answers = dict(zip(NAMES, ["left", "right", "none", "none"], strict=True))
+    assert found.response == Response(BLIND.id, TASK, "ann", answers, origin="csv")
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"", "not a CSV with a header and rows"),
-        (b"judge,overall\nann,left\n", "not a CSV with one column task"),
-        (b"task,task\nx,y\n", "not a CSV: 2 columns are called 'task'"),
-        (b'"task"x,judge\nt,ann\n', "not a CSV"),
+        (b"", "not a table with a header and rows"),
+        (b"judge,overall\nann,left\n", "not a table with one column task"),
+        (b"task,task\nx,y\n", "not a table: 2 columns are called 'task'"),
+        (b'"task"x,judge\nt,ann\n', "not a table"),
         (b'task,judge\nt,"ann\n', "broken CSV"),
-        (b"Input.id,Answer.overall\n1,left\n", "not a CSV with one column Input.task"),
+        (b"Input.id,Answer.overall\n1,left\n", "not a table with one column Input.task"),
         ("task,judge\nt,J\u00fcrgen\n".encode("latin-1"), "not UTF-8"),
         (b"task,judge\nt,ann,left\n", "wrong number of CSV fields"),
     ],
@@ -216,7 +240,7 @@ def test_a_line_that_is_no_judgment_is_one_reject(tmp_path):
     assert second.response == "not JSON"
 
 
-@pytest.mark.parametrize("name", ["x.xlsx", "x", "x.csv.gz"])
+@pytest.mark.parametrize("name", ["x.ods", "x", "x.sqlite.gz", "x.xlsx.gz"])
 def test_an_unknown_format_is_an_error(tmp_path, name):
     (tmp_path / name).write_text("x")
     with pytest.raises(StudyError, match="unknown format"):
