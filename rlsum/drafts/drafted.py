@@ -77,7 +77,8 @@ def init(
     ``pretrained``: a model to fine-tune. ``name``: of the run and its files, by default that of ``data``. The columns
     and the language are seen in the data where they are not given. Raises UserError before anything is written.
     """
-    from rlsum.data.looking.look import leads, look_at, overlap, split, splits_of
+    from rlsum.data.looking.look import leads, look_at
+    from rlsum.data.looking.parts import overlap, split, splits_of
     from rlsum.drafts import draft
     from rlsum.drafts.pretrained import pretrained as facts
     from rlsum.records import write_outputs

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, islice
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -16,12 +16,11 @@ from rewards.text.identification import language_in
 from rewards.text.languages import language_of
 from rewards.text.sentences import sentences
 from rlsum.data.columns import Columns, clean
-from rlsum.data.looking import parts
 from rlsum.data.looking.roles import Roles, lengths, roles
 from rlsum.data.remembered import counted
-from rlsum.data.sources import SPLIT_NAMES, reads, split_files
+from rlsum.data.sources import reads
 from rlsum.errors import option
-from rlsum.readers import READERS, CorpusError, Read, encoding_problem
+from rlsum.readers import CorpusError, Read, encoding_problem
 from rlsum.records import Output
 
 LOOKED_AT = 1000  # rows
@@ -102,19 +101,6 @@ class Look:
         return self.columns.alternatives(self.names)
 
 
-def splits_of(path: Path) -> dict[str, Path]:
-    """The files of train, valid and test in a folder; none where it is one corpus, saved by `datasets` or of stories.
-
-    Raises CorpusError for a folder without the first two.
-    """
-    if path.is_file() or (path / "state.json").is_file() or any(path.glob("*.story*")):
-        return {}
-    splits = {names[0]: files[0] for names in SPLIT_NAMES if (files := split_files(path, names))}
-    if not {"train", "valid"} <= splits.keys():
-        raise CorpusError(f"{path}: needs a train and a valid file ({', '.join(READERS)}); or give one file to split")
-    return splits
-
-
 def look_at(
     path: str | Path,
     source: str | None = None,
@@ -180,20 +166,6 @@ def _text(cell: object) -> str:
         return ""
 
 
-def overlap(files: Mapping[str, Path], look: Look) -> dict[str, int]:
-    """Pairs of parts such as "train and test" -> articles in both. Raises CorpusError for a part without a row."""
-    articles: dict[str, set[Any]] = {}
-    for part, path in files.items():
-        broken: list[str] = []
-        articles[part] = {parts.article_key(row["source"]) for _, row in rows(path, look.columns, broken)}
-        if not articles[part]:
-            raise CorpusError(
-                f"{path}: no row can be read ({[*broken, 'empty'][0]}); its columns must be those of train"
-            )
-    pairs = combinations(articles, 2)
-    return {f"{a} and {b}": both for a, b in pairs if (both := len(articles[a] & articles[b]))}
-
-
 def leads(path: Path, look: Look) -> tuple[int, list[Output]]:
     """The first sentences of each article of a file, as outputs, and their number: that of a usual reference."""
     language = language_of(look.language)
@@ -203,33 +175,3 @@ def leads(path: Path, look: Look) -> tuple[int, list[Output]]:
         lead = "\n".join(sentences(row["source"], language)[:count])
         outputs.append(Output(row["id"], row["source"], tuple(row["references"]), lead, "lead"))
     return count, outputs
-
-
-def split(look: Look) -> tuple[parts.Parts[dict[str, Any]], str]:
-    """The usable rows of one file, with ids, as train, valid and test; and by what they are divided.
-
-    See ``parts``. Raises CorpusError where there are too few articles.
-    """
-    usable = [*rows(look.path, look.columns, [])]
-    usual = [name for name in look.names if name.strip().lower() in parts.COLUMNS]
-    column = parts.split_column({name: {str(read.fields.get(name) or "") for read, _ in usable} for name in usual})
-    named: list[str] = []
-    if column is not None:
-        usable = [(read, row) for read, row in usable if parts.part_named(read.fields[column])]
-        named = [parts.part_named(read.fields[column]) or "" for read, _ in usable]
-    ids, numbered = [row["id"] for _, row in usable], ""
-    if len({*ids}) < len(ids):  # systems are compared id by id
-        ids, numbered = [read.name for read, _ in usable], "; ids recur, so the rows are numbered"
-    texts = [{**read.fields, "id": identity} for (read, _), identity in zip(usable, ids, strict=True)]
-    articles = [parts.article_key(row["source"]) for _, row in usable]
-    try:
-        if column is None:
-            return parts.drawn(texts, articles), f"drawn from {len({*articles}):,} different articles{numbered}"
-        divided, copies = parts.declared(texts, articles, named)
-    except CorpusError as error:
-        raise CorpusError(f"{look.path}: {error}") from error
-    how = f"as the column {column!r} says"
-    drawn = [part for part in divided if part not in named]
-    how += f", {' and '.join(drawn)} drawn from train" if drawn else ""
-    how += f"; {copies:,} rows left out, whose article is in a later part, too" if copies else ""
-    return divided, how + numbered

@@ -1,14 +1,17 @@
-"""The rows of one file as train, valid and test, by article: texts of one article are never in two parts."""
+"""Train, valid and test: the files of a folder, or the rows of one file divided by article."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence, Set
-from typing import TypeVar
+from itertools import combinations
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
-from rlsum.data.sources import SPLIT_NAMES
-from rlsum.readers import CorpusError
+from rlsum.data.looking.look import Look, rows
+from rlsum.data.sources import SPLIT_NAMES, split_files
+from rlsum.readers import READERS, CorpusError
 
 Row = TypeVar("Row")
 Parts = dict[str, list[Row]]  # train, valid, test -> rows in their order
@@ -17,6 +20,63 @@ LEAST = 20  # articles
 FEW = 1000  # of fewer articles more are held out: differences between systems cannot be shown on a few
 SYNONYMS = {name: names[0] for names in SPLIT_NAMES for name in names}
 COLUMNS = ("split", "part", "subset", "set", "partition", "fold")
+
+
+def splits_of(path: Path) -> dict[str, Path]:
+    """The files of train, valid and test in a folder; none where it is one corpus, saved by `datasets` or of stories.
+
+    Raises CorpusError for a folder without the first two.
+    """
+    if path.is_file() or (path / "state.json").is_file() or any(path.glob("*.story*")):
+        return {}
+    splits = {names[0]: files[0] for names in SPLIT_NAMES if (files := split_files(path, names))}
+    if not {"train", "valid"} <= splits.keys():
+        raise CorpusError(f"{path}: needs a train and a valid file ({', '.join(READERS)}); or give one file to split")
+    return splits
+
+
+def overlap(files: Mapping[str, Path], look: Look) -> dict[str, int]:
+    """Pairs of parts such as "train and test" -> articles in both. Raises CorpusError for a part without a row."""
+    articles: dict[str, set[Any]] = {}
+    for part, path in files.items():
+        broken: list[str] = []
+        articles[part] = {article_key(row["source"]) for _, row in rows(path, look.columns, broken)}
+        if not articles[part]:
+            raise CorpusError(
+                f"{path}: no row can be read ({[*broken, 'empty'][0]}); its columns must be those of train"
+            )
+    pairs = combinations(articles, 2)
+    return {f"{a} and {b}": both for a, b in pairs if (both := len(articles[a] & articles[b]))}
+
+
+def split(look: Look) -> tuple[Parts[dict[str, Any]], str]:
+    """The usable rows of one file, with ids, as train, valid and test; and by what they are divided.
+
+    Raises CorpusError where there are too few articles.
+    """
+    usable = [*rows(look.path, look.columns, [])]
+    usual = [name for name in look.names if name.strip().lower() in COLUMNS]
+    column = split_column({name: {str(read.fields.get(name) or "") for read, _ in usable} for name in usual})
+    named: list[str] = []
+    if column is not None:
+        usable = [(read, row) for read, row in usable if part_named(read.fields[column])]
+        named = [part_named(read.fields[column]) or "" for read, _ in usable]
+    ids, numbered = [row["id"] for _, row in usable], ""
+    if len({*ids}) < len(ids):  # systems are compared id by id
+        ids, numbered = [read.name for read, _ in usable], "; ids recur, so the rows are numbered"
+    texts = [{**read.fields, "id": identity} for (read, _), identity in zip(usable, ids, strict=True)]
+    articles = [article_key(row["source"]) for _, row in usable]
+    try:
+        if column is None:
+            return drawn(texts, articles), f"drawn from {len({*articles}):,} different articles{numbered}"
+        divided, copies = declared(texts, articles, named)
+    except CorpusError as error:
+        raise CorpusError(f"{look.path}: {error}") from error
+    how = f"as the column {column!r} says"
+    lacking = [part for part in divided if part not in named]
+    how += f", {' and '.join(lacking)} drawn from train" if lacking else ""
+    how += f"; {copies:,} rows left out, whose article is in a later part, too" if copies else ""
+    return divided, how + numbered
 
 
 def article_key(text: str) -> Hashable:
