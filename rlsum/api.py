@@ -26,7 +26,7 @@ from rlsum.training.run import train
 if TYPE_CHECKING:
     from rlsum.compare.running import compare
     from rlsum.judgments.collection import Judgments
-    from rlsum.judgments.columns import JudgmentColumns
+    from rlsum.judgments.layout import JudgmentColumns
     from rlsum.meta_evaluation.correlated import correlate
 
 __all__ = [

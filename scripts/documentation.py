@@ -29,7 +29,7 @@ MOVED = {  # file of the repository -> page of the site
     "CHANGELOG.md": "changelog.md",
 }
 FAMILIES = ROOT / "docs" / "reference" / "rewards.md"  # a section a family: its title has the names of its rewards
-GENERATED = re.compile(r"<!-- generated: (classes and functions|readers|fields) -->")
+GENERATED = re.compile(r"<!-- generated: (classes and functions|readers|fields|columns) -->")
 LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)((?:#[^)\s]*)?)\)")
 
 
@@ -62,7 +62,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """The links of a page in ``docs/`` as they are on the site, and what is generated within a page."""
     name = PurePosixPath("docs", page.file.src_uri)
-    generated = {"classes and functions": python_reference, "readers": readers, "fields": log_fields}
+    generated = {
+        "classes and functions": python_reference,
+        "readers": readers,
+        "fields": log_fields,
+        "columns": columns,
+    }
     markdown = GENERATED.sub(lambda mark: generated[mark[1]](), markdown)
     return relinked(markdown, name, PurePosixPath(page.file.src_uri)) if (ROOT / name).is_file() else markdown
 
@@ -190,6 +195,14 @@ def family(name: str) -> tuple[str, str]:
     return "", ""
 
 
+def columns() -> str:
+    """The options of columns of judgments in other layouts."""
+    from rewards.options import meanings
+    from rlsum.judgments.layout import Layout
+
+    return "\n".join(f"- `{Layout.option(name)}`: {meaning}." for name, meaning in meanings(Layout).items())
+
+
 def readers() -> str:
     """The readers of public judgments: options, and what they say of themselves."""
     from rlsum.judgments.public import HUB, READERS
@@ -212,7 +225,7 @@ MODULES = {  # what the page on Python documents: module -> names beside those o
     "rlsum.scoring.scored": ("Scored",),
     "rlsum.scoring.evaluation": ("Evaluation",),
     "rlsum.judgments.collection": ("Judgments", "Judgment"),
-    "rlsum.judgments.columns": ("JudgmentColumns",),
+    "rlsum.judgments.layout": ("JudgmentColumns",),
     "rlsum.meta_evaluation.report": ("MetaEvaluation",),
     "rlsum.explain.explained": ("Explained",),
     "rlsum.training.run": ("Run",),

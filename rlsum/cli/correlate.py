@@ -8,10 +8,22 @@ from typing import Annotated
 import typer
 
 from rlsum import api
-from rlsum.cli.layout import HumanScore, Layout, LowerIsBetter
-from rlsum.cli.options import JUDGMENTS, Clean, Language, Metrics, Report, bars, chosen, expanded, listed
+from rlsum.cli.options import (
+    JUDGMENTS,
+    Clean,
+    HumanScore,
+    Language,
+    LowerIsBetter,
+    Metrics,
+    Report,
+    bars,
+    chosen,
+    expanded,
+    listed,
+)
 from rlsum.errors import UserError
 from rlsum.evaluation.coefficients.table import DEFAULT, STATISTICS
+from rlsum.judgments.layout import Layout
 from rlsum.meta_evaluation.choices import Choices
 from rlsum.meta_evaluation.scores import COUNTS
 

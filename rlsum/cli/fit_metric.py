@@ -14,8 +14,8 @@ import typer
 from rich.console import Console
 
 from rewards.specs import Spec, as_spec
-from rlsum.cli.layout import HumanScore, Layout, LowerIsBetter
-from rlsum.cli.options import JUDGMENTS, expanded, listed, progress
+from rlsum.cli.options import JUDGMENTS, HumanScore, LowerIsBetter, expanded, listed, progress
+from rlsum.judgments.layout import Layout
 from rlsum.metric_fitting.options import FitOptions
 from rlsum.pages.table import Cell, Table
 from rlsum.pages.terminal import show

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from rlsum.cli.layout import COLUMNS, Layout, LowerIsBetter
-from rlsum.cli.options import expanded, listed
+from rlsum.cli.options import LowerIsBetter, expanded, listed
 from rlsum.files import check_free
+from rlsum.judgments.layout import Layout, score_columns
 from rlsum.judgments.public import HUB, READERS
 from rlsum.pages.blocks import Bullets
 from rlsum.pages.table import Table, text_table
@@ -42,7 +42,7 @@ def judgments(
             metavar="[NAME=]COLUMN",
             help="Of a score; several, separated by commas or with *, are of one judge each. Repeatable. Default: all "
             "columns of numbers.",
-            rich_help_panel=COLUMNS,
+            rich_help_panel=Layout.PANEL,
         ),
     ] = None,
     layout: Layout,
@@ -68,7 +68,6 @@ def judgments(
     rlsum data judgments batch.csv --id-column Input.id --system-column Input.system --candidate Input.summary
     --reference Input.reference --score Answer.coherence --judge-column WorkerId -o judged.jsonl
     """
-    from rlsum.judgments.columns import score_columns
     from rlsum.judgments.records import write_jsonl
     from rlsum.judgments.registry import load
 

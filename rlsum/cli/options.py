@@ -57,6 +57,17 @@ ReferenceLists = Annotated[
     Lists | None,
     typer.Option(help="What a list of texts in a column of references is, where its name does not say so."),
 ]
+HumanScore = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME[=COLUMN]",
+        help="The human score; with its column, or those of several judges, with commas or *. Default: overall, or the "
+        "only one.",
+    ),
+]
+LowerIsBetter = Annotated[
+    str, typer.Option(help="Scores to negate, such as errors or ranks, separated by commas; they become negated_NAME.")
+]
 ArticleFile = Annotated[
     Path | None,
     typer.Option("--articles", help="Articles of the outputs, joined by id, or row by row where they have no ids."),
@@ -104,8 +115,9 @@ class Report:
 def expanded(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose parameters that are dataclasses are options, one for each field; it gets the objects.
 
-    A field is a typer.Option, or of pydantic: the string under it is its help. One without a string is explained in a
-    dataclass of the class's ``EXPLAINED_BY``.
+    A field is a typer.Option, or of pydantic: the string under it is its help, a ``serialization_alias`` the option's
+    name where it is another. One without a string is explained in a dataclass of the class's ``EXPLAINED_BY``. A
+    ``PANEL`` is the heading of all in the help.
     """
     declared = inspect.signature(command, eval_str=True).parameters
     kinds: dict[str, Any] = {
@@ -158,7 +170,9 @@ def _option(name: str, kind: Any, field: Any) -> Any:
         if bool in members and words:
             words = ["true", "false", *words]
         hint = (Literal[*words] if words else members[0]) | None
-    shown = typer.Option(help=text, min=least, metavar=field.title)
+    flags = [f"--{field.serialization_alias.replace('_', '-')}"] if field.serialization_alias else []
+    panel = getattr(kind, "PANEL", None)
+    shown = typer.Option(*flags, help=text, min=least, metavar=field.title, rich_help_panel=panel)
     return Annotated[hint, shown]
 
 

@@ -1,18 +1,19 @@
-"""Judgments in the layout of others: which columns of a row, or paths into it, hold the fields of a judgment."""
+"""Judgments in the layout of others: rows and their columns, or paths into them, to judgments."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 from rewards.options import nearest
-from rewards.references import Lists, NotText, reference_columns, references
+from rewards.references import NotText, reference_columns, references
 from rlsum.errors import RecordError, option
 from rlsum.judgments import cells
 from rlsum.judgments.aggregation import Rating, judged, ratings
+from rlsum.judgments.layout import JudgmentColumns
 from rlsum.judgments.records import FIELDS, KNOWN, Judgment, parse
 from rlsum.readers import Read, Understood
 from rlsum.records import reference_fields
@@ -27,51 +28,6 @@ OF_A_PERSON = re.compile(
     rf"(?P<before>.*?)[_ .-]*(?:{PERSON}|human)(?:[_ .-]?\d+|[_ .-][a-z])(?:[_ .-]+(?P<after>.*))?", re.IGNORECASE
 )
 NUMBERED = re.compile(r"(.*?[^\W\d_])[ _.-]*\d+")  # flow_1: a column that may be of one of several judges
-
-
-@dataclass(frozen=True)
-class JudgmentColumns:
-    """Where rows hold the fields of a judgment: a column, or a dotted path into nested objects and lists.
-
-    ``*`` stands for any characters of a name. None is the field's own name, where a row has it.
-
-    id         without one, texts of one source (or of the same references) are of one input
-    system     without one, all texts are of one system, named like the file
-    candidate  a list of sentences is joined, a sentence a line
-    reference  None: ``references`` or ``reference``; "": none
-    scores     name -> its column, or the columns of several judges; none: all columns of numbers
-    judge      who gave the scores of a row, or the members of their list; None: a column like ``WorkerId``, if any
-    lists      what a list of texts in a column of references is, where its name does not say so
-    criterion  what is rated, where a row is of one criterion, which then names the score
-    """
-
-    id: str | None = None
-    system: str | None = None
-    candidate: str | None = None
-    reference: str | None = None
-    source: str | None = None
-    group: str | None = None
-    scores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    judge: str | None = None
-    lists: Lists | None = None
-    criterion: str | None = None
-
-    def __bool__(self) -> bool:
-        """Whether any column is named."""
-        return self != JudgmentColumns()
-
-
-def score_columns(written: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Name -> columns from ``NAME=COLUMN,...``, or from a column whose last part is the name. Raises RecordError."""
-    columns: dict[str, tuple[str, ...]] = {}
-    for text in written:
-        name, equals, column = (side.strip() for side in text.partition("="))
-        if not equals:
-            name, column = text.rpartition(".")[2].strip("*_ -"), text
-        if not name or not column or name in columns:
-            raise RecordError(f"--score {text!r}: write NAME=COLUMN, with another name for each score")
-        columns[name] = tuple(path.strip() for path in column.split(","))
-    return columns
 
 
 def read_rows(
@@ -160,8 +116,7 @@ def _named(columns: JudgmentColumns) -> Iterator[tuple[str, str]]:
         if name == "scores":
             yield from ((option("scores", typed="--score"), path) for paths in value.values() for path in paths)
         elif value and name != "lists":
-            end = "-column" if name in ("id", "system", "judge", "criterion") else ""
-            yield option(name, typed=f"--{name}{end}"), value
+            yield option(name, typed=columns.option(name)), value
 
 
 def _numeric(reads: Sequence[Read], names: Sequence[str]) -> dict[str, tuple[str, ...]]:

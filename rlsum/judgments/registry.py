@@ -21,7 +21,8 @@ from rewards.specs import as_spec
 from rlsum.errors import RecordError
 from rlsum.judgments.aggregation import aggregated, doubts
 from rlsum.judgments.collection import Judgments
-from rlsum.judgments.columns import JudgmentColumns, read_rows
+from rlsum.judgments.columns import read_rows
+from rlsum.judgments.layout import JudgmentColumns
 from rlsum.judgments.orientation import doubted, negated
 from rlsum.judgments.public import HUB, OF_STUDY, READERS
 from rlsum.judgments.records import KNOWN, parse

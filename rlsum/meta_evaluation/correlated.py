@@ -18,7 +18,7 @@ from rlsum.evaluation.coefficients.table import DEFAULT
 from rlsum.evaluation.statistics import Random, TestOption
 from rlsum.judgments import registry
 from rlsum.judgments.collection import Judgments
-from rlsum.judgments.columns import JudgmentColumns
+from rlsum.judgments.layout import JudgmentColumns
 from rlsum.judgments.orientation import human_score, negated
 from rlsum.meta_evaluation.cache import default_folder, scores_file
 from rlsum.meta_evaluation.choices import USUAL, Average, Choices

@@ -13,6 +13,7 @@ import pytest
 import rewards
 from rlsum import api
 from rlsum.config_reference import SECTIONS
+from rlsum.judgments.layout import Layout
 from rlsum.training.trainer import FIELDS
 
 ROOT = documentation.ROOT
@@ -47,6 +48,10 @@ def test_the_reference_has_every_key_command_and_reward(site):
     assert "<code>--init</code>" in commands
     log = (site / "reference" / "log.html").read_text(encoding="utf-8")
     assert [name for name in FIELDS if f"<code>{name}</code>" not in log] == []
+    judgments = (site / "reference" / "judgments.html").read_text(encoding="utf-8")
+    assert [
+        field.name for field in fields(Layout) if f"<code>{Layout.option(field.name)}</code>" not in judgments
+    ] == []
     for name in rewards.base.TABLE:
         text = (site / "reference" / "rewards" / f"{name}.html").read_text(encoding="utf-8")
         assert [o for o in rewards.describe(name).options if f"<code>{o}</code>" not in text] == [], name

@@ -8,7 +8,7 @@ from rows import jsonl
 
 import rewards
 from rlsum.cli import fit_metric
-from rlsum.cli.layout import Layout
+from rlsum.judgments.layout import Layout
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from rows import jsonl, table
 
 from rlsum.errors import RecordError
 from rlsum.judgments.cells import at
-from rlsum.judgments.columns import JudgmentColumns, score_columns
+from rlsum.judgments.layout import JudgmentColumns, score_columns
 from rlsum.judgments.public.tables import read_tsv
 from rlsum.judgments.registry import load
 
