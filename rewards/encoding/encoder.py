@@ -67,7 +67,7 @@ class Encoder:
         """The token ids of each text, special ones included; nothing is encoded."""
         ids: list[list[int]] = [[] for _ in texts]
         for window in self.windows(texts):
-            ids[window.text] += window.ids[window.keep]
+            ids[window.text] += window.ids[window.kept]
         return ids
 
     def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
@@ -110,7 +110,7 @@ class Encoder:
             if not states.isfinite().all():
                 raise RewardError(f"encoder {self.name}: its vectors are not finite; its weights are damaged")
             for number, hidden in zip(batch, states, strict=True):
-                vectors[number] = hidden[windows[number].keep].clone()
+                vectors[number] = hidden[windows[number].kept].clone()
         by_text: list[list[tuple[Window, Tensor]]] = [[] for _ in texts]
         for window, rows in zip(windows, vectors, strict=True):
             by_text[window.text].append((window, rows))
@@ -135,5 +135,5 @@ class Encoder:
 def _joined(windows: Sequence[tuple[Window, Tensor]]) -> EncodedTexts:
     import torch
 
-    ids = tuple(number for window, _ in windows for number in window.ids[window.keep])
+    ids = tuple(number for window, _ in windows for number in window.ids[window.kept])
     return EncodedTexts(torch.cat([vectors for _, vectors in windows]), ids, windows[0][0].before, windows[-1][0].after)

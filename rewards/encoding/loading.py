@@ -7,7 +7,7 @@ import hashlib
 import importlib.util
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -64,7 +64,9 @@ class EncoderOptions:
     def source(self, layer: Layer) -> EncoderSource:
         """The encoder at a layer; its directory is checked and nothing is loaded. Raises as ``locate``."""
         assert self.encoder is not None
-        return EncoderSource(locate(self.encoder), layer, self.long_texts, self.device, self.dtype)
+        return EncoderSource(
+            locate(self.encoder), layer, long_texts=self.long_texts, device=self.device, dtype=self.dtype
+        )
 
 
 def locate(encoder: str, option: str = "encoder") -> str:
@@ -131,10 +133,10 @@ def depth(location: str) -> int:
         raise not_loaded(location, error) from error
 
 
-def _resolved(source: EncoderSource) -> tuple[str, Layers, LongTexts, Device, Precision]:
-    """Layers as numbers and an available device: the key of the cache of loaded encoders."""
+def _resolved(source: EncoderSource) -> tuple[EncoderSource, Layers]:
+    """On an available device, its layers as numbers apart: the key of the cache of loaded encoders."""
     layers = resolved_layers(source.layer, depth(source.location), source.location)
-    return source.location, layers, source.long_texts, available(source.device), source.dtype
+    return replace(source, layer=None, device=available(source.device)), layers
 
 
 def available(device: Device) -> Device:
@@ -148,14 +150,15 @@ def available(device: Device) -> Device:
     return device
 
 
-def _read(location: str, layers: Layers, long_texts: LongTexts, device: Device, dtype: Precision) -> Encoder:
+def _read(source: EncoderSource, layers: Layers) -> Encoder:
     import torch
     from transformers import AutoModel
 
+    location, dtype = source.location, getattr(torch, source.dtype)
     try:
         with quiet():
             tokenizer = _tokenizer(location)
-            model, report = AutoModel.from_pretrained(location, output_loading_info=True, dtype=getattr(torch, dtype))
+            model, report = AutoModel.from_pretrained(location, output_loading_info=True, dtype=dtype)
     except Exception as error:  # of a damaged file, any
         raise not_loaded(location, error) from error
     missing = [key for key in report["missing_keys"] if not key.startswith("pooler.")]  # the pooler is not used
@@ -177,8 +180,8 @@ def _read(location: str, layers: Layers, long_texts: LongTexts, device: Device, 
         used = max(1, layers.last)  # without any layer, transformers returns no hidden states
         del model.encoder.layer[used:]
         model.config.num_hidden_layers = used  # for `save`
-    windows = Windows(tokenizer, positions(model.config, tokenizer), overlapping=long_texts == "windows")
-    return Encoder(model.eval().to(device), windows, layers, digest, device)
+    windows = Windows(tokenizer, positions(model.config, tokenizer), overlapping=source.long_texts == "windows")
+    return Encoder(model.eval().to(source.device), windows, layers, digest, source.device)
 
 
 _load = lru_cache(maxsize=4)(_read)

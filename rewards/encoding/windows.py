@@ -13,11 +13,11 @@ UNLIMITED = 10**6  # tokenizers without a limit state a huge one
 
 @dataclass(frozen=True)
 class Window:
-    """Token ids of one window of a text, and the range of it (special tokens included) that is kept."""
+    """Token ids of one window of a text, and the range of them (special tokens included) that is kept."""
 
     text: int
     ids: list[int]
-    keep: slice
+    kept: slice
     before: int
     after: int
 
@@ -43,7 +43,7 @@ class Windows:
         """The position of each kept token in its stripped text: ``text[start:end]``; special tokens have ``(0, 0)``."""
         spans_of: list[list[tuple[int, int]]] = [[] for _ in texts]
         for window, spans in self._read(texts, spans=True):
-            spans_of[window.text] += spans[window.keep]
+            spans_of[window.text] += spans[window.kept]
         return spans_of
 
     def _read(self, texts: Sequence[str], spans: bool) -> list[tuple[Window, list[tuple[int, int]]]]:
