@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html as escaping
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,24 +12,13 @@ from typing import TYPE_CHECKING, Any
 import rewards
 from rewards.base import Specs
 from rlsum.errors import UserError, option
-from rlsum.explain.picture import html, png
+from rlsum.explain.layout import Layout, layout_of
+from rlsum.explain.picture import drawn, html
 from rlsum.files import check_free
 from rlsum.pages.shown import frame
 
 if TYPE_CHECKING:
     from rewards.explain import Explanation
-
-
-def _data(explanations: Sequence[Explanation]) -> bytes:
-    return (json.dumps([explanation.as_json() for explanation in explanations], indent=2) + "\n").encode()
-
-
-# Ending -> what is written of explanations in a theme, and whether the installed fonts have every letter.
-FORMATS: dict[str, Callable[[Sequence[Explanation], str], tuple[bytes, bool]]] = {
-    ".png": lambda explanations, theme: png(explanations[0], theme),
-    ".html": lambda explanations, _: (html(explanations).encode(errors="replace"), True),  # of half a surrogate pair
-    ".json": lambda explanations, _: (_data(explanations), True),
-}
 
 
 @dataclass(frozen=True)
@@ -45,8 +34,16 @@ class Explained:
         return "\n".join(f"{explanation.metric} {explanation.score:.4f}" for explanation in self)
 
     def _repr_html_(self) -> str:
-        page = escaping.escape(html(self.explanations))
+        page = escaping.escape(html(self.pictures()))
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 30em; border: 0"></iframe>'
+
+    def pictures(self) -> list[Layout]:
+        """Where everything is in the picture of each explanation."""
+        return [*map(layout_of, self)]
+
+    def to_json(self) -> str:
+        """All explanations as data."""
+        return json.dumps([explanation.as_json() for explanation in self], indent=2) + "\n"
 
     def to_frame(self) -> Any:
         """A move of weight, a pair of tokens or a match, a row: metric, both texts, weight (None: no plan), value."""
@@ -67,9 +64,17 @@ class Explained:
         """
         out = Path(out)
         check_out(out, len(self.explanations), overwrite)
-        content, complete = FORMATS[out.suffix](self.explanations, theme)
+        content, complete = FORMATS[out.suffix](self, theme)
         out.write_bytes(content)
         return complete
+
+
+# Ending -> what is written in a theme, and whether the installed fonts have every letter.
+FORMATS: dict[str, Callable[[Explained, str], tuple[bytes, bool]]] = {
+    ".png": lambda explained, theme: drawn(explained.pictures()[0], theme),
+    ".html": lambda explained, _: (html(explained.pictures()).encode(errors="replace"), True),  # half a surrogate pair
+    ".json": lambda explained, _: (explained.to_json().encode(), True),
+}
 
 
 def explain(

@@ -72,6 +72,7 @@ class Band:
 class FlowLayout:
     """The picture of a transport plan."""
 
+    explanation: Explanation
     width: float
     height: float
     candidate: tuple[Node, ...]
@@ -96,12 +97,21 @@ class Cosine:
 class MatrixLayout:
     """The picture of a matrix of cosines, matches or other values, whose cells begin at ``left`` and ``top``."""
 
+    explanation: Explanation
     width: float
     height: float
     left: float
     top: float
     numbered: bool
     cells: tuple[Cosine, ...]
+
+
+Layout = FlowLayout | MatrixLayout
+
+
+def layout_of(explanation: Explanation) -> Layout:
+    """Where everything is in the picture of an explanation, as PNG and on a page."""
+    return flow_layout(explanation) if explanation.form == "flow" else matrix_layout(explanation)
 
 
 def matrix_layout(explanation: Explanation) -> MatrixLayout:
@@ -117,8 +127,8 @@ def matrix_layout(explanation: Explanation) -> MatrixLayout:
         place = left + column * CELL, top + row * CELL
         cells.append(Cosine(row, column, *place, float(value), min(abs(float(value)), 1.0), best))
     width, height = max(440.0, left + columns * CELL + top), top + rows * CELL + MARGIN
-    numbered = explanation.form != "matches"
-    return MatrixLayout(width, height, left, top, numbered and max(rows, columns) <= NUMBERED, tuple(cells))
+    numbered = explanation.form != "matches" and max(rows, columns) <= NUMBERED
+    return MatrixLayout(explanation, width, height, left, top, numbered, tuple(cells))
 
 
 def flow_layout(explanation: Explanation) -> FlowLayout:
@@ -133,7 +143,7 @@ def flow_layout(explanation: Explanation) -> FlowLayout:
     )
     bands = _bands(explanation, left, right, scale)
     width, height = 2 * (MARGIN + TEXT) + GAP, max(left_end, right_end) + MARGIN
-    return FlowLayout(width, height, tuple(left), tuple(right), tuple(bands))
+    return FlowLayout(explanation, width, height, tuple(left), tuple(right), tuple(bands))
 
 
 def one_line(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlsum.explain import layout
-from rlsum.explain.layout import BAR, CELL, FONT, LINE, Band, Node, cosine_text, short
+from rlsum.explain.layout import BAR, CELL, FONT, LINE, Band, FlowLayout, Layout, MatrixLayout, Node, cosine_text, short
 from rlsum.pages.pictures import fonts
 from rlsum.pages.templates import render
 
@@ -32,31 +32,38 @@ TITLE = 58.0  # pixels above the picture
 
 
 def png(explanation: Explanation, theme: str = "light") -> tuple[bytes, bool]:
-    """The picture, and whether the installed fonts have every letter."""
+    """The picture of an explanation, and whether the installed fonts have every letter."""
+    return drawn(layout.layout_of(explanation), theme)
+
+
+def drawn(picture: Layout, theme: str) -> tuple[bytes, bool]:
+    """As ``png``, of a picture whose places are known."""
     import matplotlib as mpl
 
     settings: Any = {"font.family": list(fonts.families()), "text.parse_math": False}
     with mpl.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*missing from font")
-        figure = (_flow_figure if explanation.form == "flow" else _matrix_figure)(explanation, theme)
+        figure = _flow_figure(picture, theme) if isinstance(picture, FlowLayout) else _matrix_figure(picture, theme)
         buffer = io.BytesIO()
         side = max(figure.get_size_inches()) * DPI
         dpi = DPI * min(SHARPNESS, LARGEST / side)
         figure.savefig(buffer, format="png", dpi=dpi, facecolor=PAPERS[theme])
-    texts = (layout.one_line(item.text) for item in (*explanation.candidate, *explanation.reference))
+    items = (*picture.explanation.candidate, *picture.explanation.reference)
+    texts = (layout.one_line(item.text) for item in items)
     return buffer.getvalue(), not fonts.missing("".join(texts))
 
 
-def html(explanations: Sequence[Explanation]) -> str:
+def html(pictures: Sequence[Layout]) -> str:
     """One page that needs no network, light and dark, with a section for each metric."""
     looks = {"colours": COLOURS, "legend": LEGEND, "layout": layout, "max": max}
-    return render("explain/page.html", {"explanations": explanations, **looks})
+    return render("explain/page.html", {"pictures": pictures, **looks})
 
 
-def _canvas(explanation: Explanation, width: float, height: float, theme: str) -> tuple[Figure, Axes]:
+def _canvas(picture: Layout, theme: str) -> tuple[Figure, Axes]:
     """A figure with axes in pixels, titled with the metric and its score."""
     from matplotlib.figure import Figure
 
+    explanation, width, height = picture.explanation, picture.width, picture.height
     figure = Figure(figsize=(width / DPI, (height + TITLE) / DPI))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, width), ylim=(height, -TITLE))
@@ -69,9 +76,8 @@ def _canvas(explanation: Explanation, width: float, height: float, theme: str) -
     return figure, axes
 
 
-def _flow_figure(explanation: Explanation, theme: str) -> Figure:
-    flow = layout.flow_layout(explanation)
-    figure, axes = _canvas(explanation, flow.width, flow.height, theme)
+def _flow_figure(flow: FlowLayout, theme: str) -> Figure:
+    figure, axes = _canvas(flow, theme)
     style: dict[str, Any] = {"fontsize": 12 * POINT, "color": SOFT[theme], "style": "italic", "va": "center"}
     axes.text(flow.candidate[0].x - 6, 4, "candidate", ha="right", **style)
     axes.text(flow.reference[0].x + 6, 4, "reference", ha="left", **style)
@@ -113,15 +119,14 @@ def _draw_node(axes: Axes, node: Node, side: str, theme: str) -> None:
         axes.text(x, node.y + (row + 0.5) * LINE, line, weight=weight, **style)
 
 
-def _matrix_figure(explanation: Explanation, theme: str) -> Figure:
+def _matrix_figure(matrix: MatrixLayout, theme: str) -> Figure:
     from matplotlib.patches import Rectangle
 
-    matrix = layout.matrix_layout(explanation)
-    figure, axes = _canvas(explanation, matrix.width, matrix.height, theme)
+    figure, axes = _canvas(matrix, theme)
     style: dict[str, Any] = {"fontsize": 11 * POINT, "color": INKS[theme]}
-    for row, item in enumerate(explanation.candidate):
+    for row, item in enumerate(matrix.explanation.candidate):
         axes.text(matrix.left - 5, matrix.top + (row + 0.5) * CELL, short(item.text), ha="right", va="center", **style)
-    for column, item in enumerate(explanation.reference):
+    for column, item in enumerate(matrix.explanation.reference):
         foot = matrix.left + (column + 0.5) * CELL + 2, matrix.top - 5
         axes.text(*foot, short(item.text), rotation=55, ha="left", va="bottom", rotation_mode="anchor", **style)
     for cell in matrix.cells:

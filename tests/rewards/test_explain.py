@@ -14,6 +14,7 @@ from rewards.explain import explain
 from rewards.lexical.rouge import prf
 from rewards.mover.distance import EUCLIDEAN, Distance
 from rewards.mover.items import Mover
+from rlsum.explain.layout import layout_of
 from rlsum.explain.picture import html
 
 CANDIDATE = "The cat sleeps in the house . A dog runs , the dog ."
@@ -32,7 +33,7 @@ def test_a_plan_is_the_transport_that_made_the_score(
     monkeypatch.setattr(Mover, "distance", distance)
     found = explain(reward, CANDIDATE, REFERENCE)
     assert found.note.partition(";")[0].endswith(f"its number the {distance.name}")
-    assert f"its number the {distance.name} (" in html([found])
+    assert f"its number the {distance.name} (" in html([layout_of(found)])
     assert found.plan is not None
     np.testing.assert_allclose(found.plan.sum(axis=1), [item.weight for item in found.candidate])
     np.testing.assert_allclose(found.plan.sum(axis=0), [item.weight for item in found.reference])

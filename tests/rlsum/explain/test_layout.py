@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewards.explain import ExplainedItem, Explanation
-from rlsum.explain.layout import LABEL, LINE, cosine_text, flow_layout, matrix_layout, one_line, width_of, wrapped
+from rlsum.explain.layout import (
+    LABEL,
+    LINE,
+    cosine_text,
+    flow_layout,
+    layout_of,
+    matrix_layout,
+    one_line,
+    width_of,
+    wrapped,
+)
 from rlsum.explain.picture import html, png
 
 
@@ -90,7 +100,7 @@ def test_what_a_model_computed_is_drawn_under_its_name() -> None:
     said = {"measured": "shares", "note": "shares", "caption": "Shares of the numbers."}
     made = Explanation("judge", "s", 4.0, "values", items, items[:1], values, **said)
     assert [cell.best for cell in matrix_layout(made).cells] == [False, False]
-    assert '<p class="small">Shares of the numbers.</p>' in html([made])
+    assert '<p class="small">Shares of the numbers.</p>' in html([layout_of(made)])
     assert png(made)[0].startswith(b"\x89PNG")
     assert made.as_json()["values"] == [[0.9], [0.2]]
 
