@@ -70,14 +70,20 @@ def test_the_same_path_again_is_another_metric(tiny_encoder, tmp_path):
     assert rewards.load("learned", path=str(tmp_path / "other")).signature == first
 
 
-def test_it_ends_early_and_keeps_the_better_epoch(tiny_encoder, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("options", "epochs", "best"), [({}, 4, 2), ({"patience": 1}, 3, 2), ({"patience": 3}, 8, 5), ({"epochs": 1}, 1, 1)]
+)
+def test_it_ends_early_and_keeps_the_better_epoch(tiny_encoder, tmp_path, monkeypatch, options, epochs, best):
     from rlsum.metric_fitting.correlations import Correlations
 
-    values = iter((0.9, 0.2, 0.5, 0.4, 0.5, 0.8))
-    monkeypatch.setattr(fitting, "scored", lambda reward, found: {"": Correlations(next(values), 0.0, 16)})
-    fitted = fit(spec(tiny_encoder), TRAIN, VALID, tmp_path / "m", FitOptions(epochs=9, batch_size=32))
-    assert [each.mean.pearson for each in fitted.history] == [0.9, 0.2, 0.5, 0.4, 0.5]
-    assert fitted.about["epoch"] == 2
+    values = (0.9, 0.2, 0.5, 0.4, 0.5, 0.8, 0.8, 0.7, 0.8, 0.9)
+    told = iter(values)
+    monkeypatch.setattr(fitting, "scored", lambda reward, found: {"": Correlations(next(told), 0.0, 16)})
+    fitted = fit(
+        spec(tiny_encoder), TRAIN, VALID, tmp_path / "m", FitOptions(batch_size=32, **{"epochs": 9, **options})
+    )
+    assert [each.mean.pearson for each in fitted.history] == [*values[: epochs + 1]]
+    assert fitted.about["epoch"] == best
     assert rewards.load("learned", path=str(tmp_path / "m")).signature == fitted.about["signature"]
 
 

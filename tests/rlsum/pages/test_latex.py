@@ -37,6 +37,16 @@ def test_minus_signs_are_true_and_hyphens_stay():
     assert "p = $-$1e-05; e-5, 2026-11-26 and x-1 have hyphens" in to_latex([AWKWARD])
 
 
+def test_a_table_is_scaled_to_the_line_only_where_it_is_wider():
+    text = to_latex([AWKWARD, AWKWARD])
+    preamble, _, body = text.partition(r"\begin{document}")
+    command, what = re.findall(r"\\newcommand\{(\\\w+)\}\[1\]\{(.*)\}$", preamble, re.MULTILINE)[0]
+    assert what == r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{#1}"
+    tables = re.findall(r"\\begin\{tabular\}.*?\\end\{tabular\}", body, re.DOTALL)
+    assert len(tables) == 2
+    assert all(f"{command}{{{table}}}" in body for table in tables)
+
+
 def test_a_document_is_well_formed():
     text = to_latex([AWKWARD, AWKWARD])
     plain = re.sub(r"\\[\\{}&%$#_]", "", text)
