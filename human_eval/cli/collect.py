@@ -60,21 +60,8 @@ def collect(
     for path in (out, rejects, trained):
         check_free("out", path, overwrite)
     blind = read_study(study)
-    databases = [path for path in {*files, study / DATABASE} if path.suffix == ".sqlite" and path.exists()]
-    lent = frozenset[int]().union(*(read_handed_out(path, blind) for path in databases))
-    in_app = {(row.judge, row.task) for path in databases for row in read_database(path, blind, [])}
-    returned = (row for path in files for row in read_returned(path, blind))
-    collected = collecting.collect(blind, returned, lent if databases else None, _owners(whose or [], blind), in_app)
-    names = ", ".join(map(str, files))
-    if not collected.responses and not collected.rejects:
-        raise StudyError(f"no answers in {names}; nothing is written")
-    if not collected.responses:
-        _print(collected, blind)
-        for reject in collected.rejects[:SHOWN]:
-            typer.echo(f"{reject.where}: {reject.reason}")
-        if len(collected.rejects) > SHOWN:
-            typer.echo(f"and {counted(len(collected.rejects) - SHOWN, 'row')} more, counted in the table")
-        raise StudyError(f"no row of {names} counts, for the reasons above; neither {out} nor {rejects} is written")
+    collected = _collected(blind, study, files, _owners(whose or [], blind))
+    _check_some_count(collected, blind, ", ".join(map(str, files)), f"neither {out} nor {rejects}")
     collecting.write_rejects(rejects, collected.rejects)
     write_responses(out, collected.responses)
     if all(os.access(path, os.W_OK) for path in (study, study / DATABASE)):
@@ -92,6 +79,29 @@ def collect(
     if blind.training:
         _write_practice(blind, files, trained)
     typer.echo(f"next, the verdict: rlsum human-eval analyse {study} {out} -o verdict")
+
+
+def _collected(blind: Study, folder: Path, files: list[Path], owners: dict[int, str]) -> collecting.Collected:
+    """The rows of the files; a database, also that of the study, says which booklets were handed out and answered."""
+    databases = [path for path in {*files, folder / DATABASE} if path.suffix == ".sqlite" and path.exists()]
+    lent = frozenset[int]().union(*(read_handed_out(path, blind) for path in databases))
+    in_app = {(row.judge, row.task) for path in databases for row in read_database(path, blind, [])}
+    returned = (row for path in files for row in read_returned(path, blind))
+    return collecting.collect(blind, returned, lent if databases else None, owners, in_app)
+
+
+def _check_some_count(collected: collecting.Collected, study: Study, names: str, unwritten: str) -> None:
+    """Print why no row counts, and raise StudyError, where none does."""
+    if collected.responses:
+        return
+    if not collected.rejects:
+        raise StudyError(f"no answers in {names}; nothing is written")
+    _print(collected, study)
+    for reject in collected.rejects[:SHOWN]:
+        typer.echo(f"{reject.where}: {reject.reason}")
+    if len(collected.rejects) > SHOWN:
+        typer.echo(f"and {counted(len(collected.rejects) - SHOWN, 'row')} more, counted in the table")
+    raise StudyError(f"no row of {names} counts, for the reasons above; {unwritten} is written")
 
 
 def _owners(whose: list[str], study: Study) -> dict[int, str]:

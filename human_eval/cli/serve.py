@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from human_eval.cli.arguments import Database, StudyFolder, checked_names, database_path
 from human_eval.collection.store import ResponseStore
@@ -26,18 +27,17 @@ if TYPE_CHECKING:
 class Place:
     """Where the app is, and for whom links to it are made."""
 
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; the default is reachable from this machine only.")
-    ] = "127.0.0.1"
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8765
-    public_url: Annotated[
-        str | None, typer.Option("--public-url", metavar="URL", help="Address of the app behind a proxy.")
-    ] = None
+    host: str = "127.0.0.1"
+    """address to listen on; the default is reachable from this machine only"""
+    port: int = Field(default=8765, ge=1, le=65535)
+    """port to listen on"""
+    public_url: str | None = Field(default=None, title="URL")
+    """address of the app behind a proxy"""
     database: Database = None
-    judges: Annotated[
-        str, typer.Option(help="Judges with personal links: a number, or names and commas (default: one per booklet).")
-    ] = ""
-    days: Annotated[float, typer.Option(min=0.01, max=3650, help="Days until links expire.")] = 30.0
+    judges: str = ""
+    """judges with personal links: a number, or names and commas (default: one per booklet)"""
+    days: float = Field(default=30.0, ge=0.01, le=3650)
+    """days until links expire"""
 
 
 @expanded

@@ -2,44 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
 
-import typer
-
-
-def _url(text: str) -> Any:
-    return typer.Option(metavar="URL", help=text)
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config={"extra": "forbid"})
 class Serving:
     """What judges and the admin are shown: the options of `serve` but for where the app is."""
 
-    lease: Annotated[
-        float, typer.Option(min=0.01, help="Hours of inactivity after which another judge may take over a booklet.")
-    ] = 0.5
-    completion_url: Annotated[str, _url("Address where judges confirm completion.")] = ""
-    return_url: Annotated[str, _url("Address for judges who find nothing left to judge.")] = ""
-    screened_out_url: Annotated[str, _url("For judges who are screened out, instead.")] = ""
-    not_qualified_url: Annotated[str, _url("For judges who fail the training, instead.")] = ""
-    partial_url: Annotated[str, _url("For judges who stop with saved answers, instead.")] = ""
-    stop_failing: Annotated[
-        bool,
-        typer.Option("--stop-failing", help="With --key: who fails the checks is stopped; another gets the booklet."),
-    ] = False
-    key: Annotated[
-        Path | None,
-        typer.Option(metavar="KEY.json", help="The secret key, to show on the admin page who fails the checks."),
-    ] = None
-    plan: Annotated[
-        Path | None,
-        typer.Option(metavar="PLAN.json", help="With --key: the plan, for the verdict as `analyse --plan` gives it."),
-    ] = None
-    show_verdicts: Annotated[
-        bool, typer.Option("--show-verdicts", help="With --key: show the verdict before the study is closed.")
-    ] = False
+    lease: float = Field(default=0.5, ge=0.01)
+    """hours of inactivity after which another judge may take over a booklet"""
+    completion_url: str = Field(default="", title="URL")
+    """address where judges confirm completion"""
+    return_url: str = Field(default="", title="URL")
+    """address for judges who find nothing left to judge"""
+    screened_out_url: str = Field(default="", title="URL")
+    """for judges who are screened out, instead"""
+    not_qualified_url: str = Field(default="", title="URL")
+    """for judges who fail the training, instead"""
+    partial_url: str = Field(default="", title="URL")
+    """for judges who stop with saved answers, instead"""
+    stop_failing: bool = False
+    """with ``key``: who fails the checks is stopped; another gets the booklet"""
+    key: Path | None = Field(default=None, title="KEY.json")
+    """the secret key, to show on the admin page who fails the checks"""
+    plan: Path | None = Field(default=None, title="PLAN.json")
+    """with ``key``: the plan, for the verdict as `analyse --plan` gives it"""
+    show_verdicts: bool = False
+    """with ``key``: show the verdict before the study is closed"""
 
     @property
     def returns(self) -> dict[str, str]:

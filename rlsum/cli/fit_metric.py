@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 from rich.console import Console
 
 from rewards.specs import Spec, as_spec
@@ -39,15 +40,18 @@ Pools = Callable[[Callable[..., list[Any]]], tuple[list[Any], ...]]  # see ``Sou
 class Sources:
     """Which judgments are learned from, choose the epoch, and test."""
 
-    valid: Annotated[
-        list[str] | None, typer.Option(metavar="DATA...", help="To choose the epoch. All up to the next option.")
-    ] = None
-    test: Annotated[list[str] | None, typer.Option(metavar="DATA...", help="Test before and after. Likewise.")] = None
+    valid: list[str] | None = Field(default=None, title="DATA...")
+    """to choose the epoch; all up to the next option"""
+    test: list[str] | None = Field(default=None, title="DATA...")
+    """test before and after; likewise"""
     score: HumanScore = None
     lower_is_better: LowerIsBetter = ""
-    groups: Annotated[str, typer.Option(help="Use only these groups, such as '*-en' for language pairs.")] = "*"
-    limit: Annotated[int | None, typer.Option(min=4, help="Number of judgments to draw from DATA at random.")] = None
-    holdout: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of items held out without --valid.")] = 0.1
+    groups: str = "*"
+    """use only these groups, such as '*-en' for language pairs"""
+    limit: int | None = Field(default=None, ge=4)
+    """number of judgments to draw from DATA at random"""
+    holdout: float = Field(default=0.1, ge=0.01, le=0.9)
+    """share of items held out without ``valid``"""
 
     def pools(
         self, data: list[str], layout: Layout, seed: int, made: Callable[[list[Judgment], str, str], list[J]]

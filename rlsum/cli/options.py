@@ -159,6 +159,7 @@ def _option(name: str, kind: Any, field: Any) -> Any:
         texts = map(explanations, kind.EXPLAINED_BY)
         explained, end = next(texts_of[name] for texts_of in texts if name in texts_of), kind.ELSE
     least = next((limit.ge for limit in field.metadata if hasattr(limit, "ge")), None)
+    most = next((limit.le for limit in field.metadata if hasattr(limit, "le")), None) if least is not None else None
     limits = bounds(field.metadata) if least is None else ""  # typer shows a least value itself
     names = "|".join(kind.__pydantic_fields__)
     text = re.sub(f"``({names})``", lambda match: f"`--{match[1].replace('_', '-')}`", explained).replace("``", "`")
@@ -170,9 +171,10 @@ def _option(name: str, kind: Any, field: Any) -> Any:
         if bool in members and words:
             words = ["true", "false", *words]
         hint = (Literal[*words] if words else members[0]) | None
-    flags = [f"--{field.serialization_alias.replace('_', '-')}"] if field.serialization_alias else []
+    named = field.serialization_alias or (name if field.annotation is bool else "")  # without --no-... for a switch
+    flags = [f"--{named.replace('_', '-')}"] if named else []
     panel = getattr(kind, "PANEL", None)
-    shown = typer.Option(*flags, help=text, min=least, metavar=field.title, rich_help_panel=panel)
+    shown = typer.Option(*flags, help=text, min=least, max=most, metavar=field.title, rich_help_panel=panel)
     return Annotated[hint, shown]
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic import Field
+from pydantic.dataclasses import dataclass
 from rich.console import Console
 
 from rlsum import api
@@ -34,15 +35,12 @@ if TYPE_CHECKING:
 class PairFiles:
     """Files of records, or of candidates and their references."""
 
-    records: Annotated[
-        Path | None,
-        typer.Option("--input", metavar="PAIRS.jsonl", help="Rows with candidate, references or reference."),
-    ] = None
-    candidates: Annotated[Path | None, typer.Option(metavar="C.txt", help="Candidates, in lines or a column.")] = None
-    references: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="R.txt...", help="References, row i for candidate i. All up to the next option."),
-    ] = None
+    records: Path | None = Field(default=None, title="PAIRS.jsonl", serialization_alias="input")
+    """rows with candidate, references or reference"""
+    candidates: Path | None = Field(default=None, title="C.txt")
+    """candidates, in lines or a column"""
+    references: list[Path] | None = Field(default=None, title="R.txt...")
+    """references, row i for candidate i; all up to the next option"""
 
     def pairs(self, files: list[Path], columns: TextColumns) -> Pairs:
         """Those of the options, or of ``files``. Raises UserError."""

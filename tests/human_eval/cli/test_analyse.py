@@ -98,7 +98,7 @@ def test_the_verdict_stands_in_the_way_of_another(rlsum, refused, study, judgmen
         (("--primary", "style"), "primary criterion 'style'"),
         (("--plan", "none.json"), "none.json: cannot be read"),
         (("--plan", "none.json", "--primary", "overall"), "--primary: the plan sets this"),
-        (("--max-failed", "2"), "--max-failed 2.0"),
+        (("--max-failed", "2"), "'--max-failed': Input should be less than or equal to 1"),
         (("--alpha", "0"), "--alpha 0.0: expected a number between 0 and 1"),
         (("--max-failed", "nan"), "'--max-failed': Input should be"),
         (("--plan", "none.json", "--min-seconds", "0"), "--min-seconds: the plan sets this"),
@@ -124,7 +124,7 @@ def test_no_judgments(refused, study, tmp_path):
     [
         (("--primary", "style"), "--primary style: not one of --criteria"),
         (("--ties", "0.2", "--pilot", "results.json"), "--pilot already gives them"),
-        (("--max-failed", "7"), "--max-failed 7.0: must be less than or equal to 1"),
+        (("--max-failed", "7"), "'--max-failed': Input should be less than or equal to 1"),
         (("--min-seconds", "-1"), "'--min-seconds': Input should be greater than or equal to 0"),
         (("--preference", "0.4"), "--preference 0.4"),
     ],
