@@ -163,13 +163,13 @@ def _wording(how: Building, criteria: tuple[Criterion, ...], texts: int) -> Stud
     consent = "" if how.consent is None else read_consent(how.consent)
     interface = read_interface(how.language)
     wording = StudyWording(
-        how.title or title,
-        asks if how.instructions is None else read_text("--instructions", how.instructions),
-        criteria,
-        Enrolment(consent, () if how.about is None else read_questions(how.about)),
-        interface,
-        None if how.training is None else read_training(how.training, criteria, marking),
-        marking,
+        title=how.title or title,
+        instructions=asks if how.instructions is None else read_text("--instructions", how.instructions),
+        criteria=criteria,
+        enrolment=Enrolment(consent, () if how.about is None else read_questions(how.about)),
+        interface=interface,
+        training=None if how.training is None else read_training(how.training, criteria, marking),
+        marking=marking,
     )
     if lacking := untranslated(interface):
         typer.echo(f"Warning: {len(lacking)} texts of judges' pages stay English, such as {lacking[0]!r}")

@@ -249,7 +249,10 @@ def latest_responses(
             continue
         total[judge, task] = total.get((judge, task), 0.0) + seconds
         rounded = round(total[judge, task], 1)
-        latest[judge, task] = Response(study, task, judge, chosen, comment, rounded, time), revision
+        response = Response(
+            study=study, task=task, judge=judge, answers=chosen, comment=comment, seconds=rounded, submitted=time
+        )
+        latest[judge, task] = response, revision
     return latest
 
 

@@ -131,7 +131,14 @@ def _sheet_row(row: Mapping[str, str], study: Study, first: str) -> Response | s
         row["task"].strip(),
         row.get("judge", "").strip() or first,
     )
-    return Response(name, task, judge, answers_in(answers, study, task), row.get("comment", ""), origin="csv")
+    return Response(
+        study=name,
+        task=task,
+        judge=judge,
+        answers=answers_in(answers, study, task),
+        comment=row.get("comment", ""),
+        origin="csv",
+    )
 
 
 def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> Response | str:
@@ -149,7 +156,16 @@ def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> 
         return f"{error}"
     answers, comment = answers_in(inputs, study, task), inputs.get("comment", "")
     seconds, submitted = _seconds(row.get("WorkTimeInSeconds", "")), _mturk_time(row.get("SubmitTime", ""))
-    return Response(row.get("Input.study") or study.id, task, judge, answers, comment, seconds, submitted, "mturk")
+    return Response(
+        study=row.get("Input.study") or study.id,
+        task=task,
+        judge=judge,
+        answers=answers,
+        comment=comment,
+        seconds=seconds,
+        submitted=submitted,
+        origin="mturk",
+    )
 
 
 def _mturk_answers(row: Mapping[str, str]) -> dict[str, str]:

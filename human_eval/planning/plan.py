@@ -206,7 +206,15 @@ def settings_of(path: Path, how: Uncertainty = USUAL) -> AnalysisSettings:
         planned = PlannedDesign(**design)
         items, spare = int(planned.items or 0), int(data["recruitment"]["spare"])
         people = planned.people(items, planned.judges)
-        kept = Planned(items, planned.judges, planned.pairs, people, cast(About, planned.about), spare, planned.answers)
+        kept = Planned(
+            items=items,
+            judges=planned.judges,
+            pairs=planned.pairs,
+            people=people,
+            about=cast(About, planned.about),
+            spare=spare,
+            answers=planned.answers,
+        )
         made = str(planned.primary), rules, float(planned.alpha), kept
         return AnalysisSettings(*made, **vars(how))
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:

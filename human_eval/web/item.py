@@ -135,7 +135,14 @@ class ItemPage:
     async def judgment(self, sent: Sent) -> Judgment:
         """What is recorded of a form without a problem."""
         answers, seconds = self.answers(sent.entered, sent.task), await self.seconds(sent)
-        return Judgment(self._study.id, sent.task, sent.visitor.name, answers, sent.entered.comment, seconds)
+        return Judgment(
+            study=self._study.id,
+            task=sent.task,
+            judge=sent.visitor.name,
+            answers=answers,
+            comment=sent.entered.comment,
+            seconds=seconds,
+        )
 
     async def seconds(self, sent: Sent) -> float:
         """The seconds since the form was shown first; the clock may have been set back."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import rewards
 from rewards.base import Specs
 from rlsum.errors import UserError, option
-from rlsum.explain.layout import Layout, layout_of
+from rlsum.explain.layout import PictureLayout, layout_of
 from rlsum.explain.picture import drawn, html
 from rlsum.files import check_free
 from rlsum.pages.shown import frame
@@ -37,7 +37,7 @@ class Explained:
         page = escaping.escape(html(self.pictures()))
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 30em; border: 0"></iframe>'
 
-    def pictures(self) -> list[Layout]:
+    def pictures(self) -> list[PictureLayout]:
         """Where everything is in the picture of each explanation."""
         return [*map(layout_of, self)]
 

@@ -106,10 +106,10 @@ class MatrixLayout:
     cells: tuple[Cosine, ...]
 
 
-Layout = FlowLayout | MatrixLayout
+PictureLayout = FlowLayout | MatrixLayout
 
 
-def layout_of(explanation: Explanation) -> Layout:
+def layout_of(explanation: Explanation) -> PictureLayout:
     """Where everything is in the picture of an explanation, as PNG and on a page."""
     return flow_layout(explanation) if explanation.form == "flow" else matrix_layout(explanation)
 

@@ -8,7 +8,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlsum.explain import layout
-from rlsum.explain.layout import BAR, CELL, FONT, LINE, Band, FlowLayout, Layout, MatrixLayout, Node, cosine_text, short
+from rlsum.explain.layout import (
+    BAR,
+    CELL,
+    FONT,
+    LINE,
+    Band,
+    FlowLayout,
+    MatrixLayout,
+    Node,
+    PictureLayout,
+    cosine_text,
+    short,
+)
 from rlsum.pages.pictures import fonts
 from rlsum.pages.templates import render
 
@@ -36,7 +48,7 @@ def png(explanation: Explanation, theme: str = "light") -> tuple[bytes, bool]:
     return drawn(layout.layout_of(explanation), theme)
 
 
-def drawn(picture: Layout, theme: str) -> tuple[bytes, bool]:
+def drawn(picture: PictureLayout, theme: str) -> tuple[bytes, bool]:
     """As ``png``, of a picture whose places are known."""
     import matplotlib as mpl
 
@@ -53,13 +65,13 @@ def drawn(picture: Layout, theme: str) -> tuple[bytes, bool]:
     return buffer.getvalue(), not fonts.missing("".join(texts))
 
 
-def html(pictures: Sequence[Layout]) -> str:
+def html(pictures: Sequence[PictureLayout]) -> str:
     """One page that needs no network, light and dark, with a section for each metric."""
     looks = {"colours": COLOURS, "legend": LEGEND, "layout": layout, "max": max}
     return render("explain/page.html", {"pictures": pictures, **looks})
 
 
-def _canvas(picture: Layout, theme: str) -> tuple[Figure, Axes]:
+def _canvas(picture: PictureLayout, theme: str) -> tuple[Figure, Axes]:
     """A figure with axes in pixels, titled with the metric and its score."""
     from matplotlib.figure import Figure
 

@@ -179,18 +179,18 @@ def _evaluation(
     signatures = {label: reward.signature for label, reward in rewards.items() if label not in missing}
     references = (next(iter(output.references), output.candidate) for members in outputs.values() for output in members)
     return Evaluation(
-        outputs,
-        {system: intervals(scored.metrics, resampling, signatures) for system, scored in scores.items()},
-        {system: intervals(scored.properties, resampling) for system, scored in scores.items()},
-        compare_all(list(scores.values()), scores[compared_with], resampling),
-        compared_with,
-        resampling,
-        signatures,
-        headings(rewards),
-        {system: scored.corpus for system, scored in scores.items() if scored.corpus},
-        missing,
-        debris,
-        [
+        outputs=outputs,
+        metrics={system: intervals(scored.metrics, resampling, signatures) for system, scored in scores.items()},
+        properties={system: intervals(scored.properties, resampling) for system, scored in scores.items()},
+        comparisons=compare_all(list(scores.values()), scores[compared_with], resampling),
+        compared_with=compared_with,
+        resampling=resampling,
+        signatures=signatures,
+        headings=headings(rewards),
+        corpus={system: scored.corpus for system, scored in scores.items() if scored.corpus},
+        missing=missing,
+        debris=debris,
+        notes=[
             *read_as_english(signatures, references, option("language", "")),
             *(note for label in signatures for note in getattr(rewards[label], "notes", ())),
         ],
