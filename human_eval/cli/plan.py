@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 from pydantic import Field
@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass
 from rich.console import Console
 
 from human_eval.formatting import counted, percentage
-from human_eval.planning.design import PlannedDesign
+from human_eval.planning.design import SPREAD, Assumptions, PlannedDesign
 from human_eval.planning.recruitment import Effort
 from human_eval.votes.exclusion import ExclusionRules
 from rlsum.cli.options import Overwrite, expanded
@@ -20,27 +20,21 @@ from rlsum.errors import UserError
 from rlsum.files import check_folder
 from rlsum.pages.terminal import show
 from rlsum.parsing import options_checked
+from rlsum.sections import left_open, names_of
 
 if TYPE_CHECKING:
     from human_eval.planning.plan import StudyPlan
-    from human_eval.planning.simulation import Assumptions
 
 CRITERIA = "non-redundancy,coherence,focus,overall"
 FILES = ("plan.json", "preregistration.md", "power.png")
 
 
 @dataclass(frozen=True)
-class Assumed:
-    """What is to be detected, and what is assumed of votes."""
+class Assumed(left_open(Assumptions)):  # type: ignore[misc]
+    """What is to be detected, and what is assumed of votes, as far as a pilot or a table does not say it."""
 
-    preference: float = 0.6
-    """preference to detect: .6 means 60 to 40 among votes for one of the two systems"""
-    ties: float | None = None
-    """share of votes for no difference; default: 0"""
-    correlation: float | None = None
-    """correlation of votes on an item; default: .3"""
-    spread: float | None = None
-    """standard deviation of the judges' own shares of a system; default: that of the pilot, or .1"""
+    ELSE: ClassVar = ""
+
     pilot: Path | None = Field(default=None, title="RESULTS.json")
     """an earlier analysis; sets ties, correlation and spread"""
     assumptions: Path | None = Field(default=None, title="TABLE.csv")
@@ -107,16 +101,12 @@ def plan(
 
 def _assumptions(how: Assumed, primary: str) -> tuple[Assumptions, str]:
     """The assumptions, and where they come from in words."""
-    from human_eval.planning.plan import SPREAD, from_pilot
-    from human_eval.planning.simulation import Assumptions
+    from human_eval.planning.plan import from_pilot
 
+    given = {name: value for name in names_of(Assumptions) if (value := getattr(how, name)) is not None}
     if how.pilot is None:
-        names = [field.name for field in fields(Assumptions)]
-        values = {name: value for name in names if (value := getattr(how, name)) is not None}
-        return Assumptions(**{"spread": SPREAD, **values}), "assumed"
-    if how.ties is not None or how.correlation is not None:
-        raise UserError("--ties, --correlation: --pilot already gives them; leave out these options, or --pilot")
-    return from_pilot(how.pilot, primary, how.preference, how.spread)
+        return Assumptions(**{"spread": SPREAD, **given}), "assumed"
+    return from_pilot(how.pilot, primary, given)
 
 
 def _report(planned: StudyPlan, out: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -13,11 +13,11 @@ import numpy as np
 
 from human_eval.answers import KINDS
 from human_eval.formatting import counted, percentage
-from human_eval.planning.design import PlannedDesign
+from human_eval.planning.design import SPREAD, Assumptions, PlannedDesign
 from human_eval.planning.graded import draw_graded
 from human_eval.planning.recruitment import Effort, Recruitment, recruitment
 from human_eval.planning.scenarios import Scenario
-from human_eval.planning.simulation import Assumptions, blocks, claimed, draw_judged
+from human_eval.planning.simulation import blocks, claimed, draw_judged
 from human_eval.statistics.settings import LIKE_THESE, THESE, About, AnalysisSettings, Planned
 from human_eval.votes.exclusion import ExclusionRules
 from rlsum.errors import UserError
@@ -28,7 +28,6 @@ ITEMS = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 JUDGES = (1, 2, 3, 5)
 DRAWS = 2_000
 FORMAT = 1
-SPREAD = 0.1  # standard deviation of the judges' own shares unless a pilot or the user gives another
 
 
 @dataclass(frozen=True)
@@ -156,13 +155,15 @@ def simulated_power(
     return claims / draws
 
 
-def from_pilot(path: Path, criterion: str, preference: float, spread: float | None = None) -> tuple[Assumptions, str]:
+def from_pilot(path: Path, criterion: str, given: Mapping[str, float]) -> tuple[Assumptions, str]:
     """Ties, correlation and spread (means over pairs) in a pilot's results.json, and their source in words.
 
-    ``spread`` replaces that of the pilot. The default is used if the pilot had too few judges to estimate one.
+    A ``given`` spread replaces that of the pilot. The default is used if the pilot had too few judges to estimate one.
 
-    Raises UserError if the file lacks the criterion or has too few votes.
+    Raises UserError if ties or correlation are given, too, or the file lacks the criterion or has too few votes.
     """
+    if given.keys() & {"ties", "correlation"}:
+        raise UserError("--ties, --correlation: --pilot already gives them; leave out these options, or --pilot")
     data = json_object(path, "give the results.json that `rlsum human-eval analyse` wrote", UserError)
     try:
         rows = [row for row in data["preferences"] if row["criterion"] == criterion]
@@ -180,12 +181,11 @@ def from_pilot(path: Path, criterion: str, preference: float, spread: float | No
         raise UserError(f"{path}: too few votes on {criterion} to estimate the correlation; give --correlation")
     votes = first + tied + second
     source = f"ties and correlation of {counted(votes, 'vote')} on {criterion} in {path.name}"
-    if spread is None and spreads:
-        spread = float(np.clip(np.mean(spreads), 0, 0.49))
+    estimated = {"ties": tied / votes, "correlation": float(np.clip(np.mean(known), 0, 1)), "spread": SPREAD}
+    if spreads and "spread" not in given:
+        estimated["spread"] = float(np.clip(np.mean(spreads), 0, 0.49))
         source += ", as is the spread of judges"
-    spread = SPREAD if spread is None else spread
-    estimated = {"ties": tied / votes, "correlation": float(np.clip(np.mean(known), 0, 1))}
-    return Assumptions(preference=preference, spread=spread, **estimated), source
+    return Assumptions(**{**estimated, **given}), source
 
 
 def write_plan(path: Path, plan: StudyPlan) -> None:

@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from pydantic import Field
-from pydantic.dataclasses import dataclass
 
+from human_eval.planning.design import Assumptions
 from human_eval.statistics.outcomes import MOST
 from human_eval.statistics.random_judges import Layout
 from human_eval.votes.votes import Floats
@@ -19,30 +18,6 @@ from rlsum.evaluation.statistics import holm
 BLOCK = 500  # studies simulated at once
 CELLS = 25_000_000  # votes simulated at once
 FLIPS = 999  # per simulated test; p can be exactly .05, so the test can reach its nominal level
-
-
-@dataclass(frozen=True)
-class Assumptions:
-    """How judges vote.
-
-    ``preference``: share of the second system among votes for one of the two. ``ties``: share of votes for neither.
-    ``correlation``: that of two votes on one item (intraclass, votes coded -1, 0, 1). The shares of each item are drawn
-    from a Dirichlet distribution, under which every coding of votes has exactly this correlation. ``spread``: standard
-    deviation of the judges' own shares of the second system. A judge who leans towards a system by d turns so many
-    votes for the other into votes for it that the judge's share is d higher.
-
-    Raises pydantic's ValidationError for values out of range.
-    """
-
-    preference: float = Field(default=0.6, ge=0.5, lt=1)
-    ties: float = Field(default=0.0, ge=0, lt=1)
-    correlation: float = Field(default=0.3, ge=0, le=1)
-    spread: float = Field(default=0.0, ge=0, lt=0.5)
-
-    def shares(self) -> Floats:
-        """Shares of votes for the first system, neither, the second (3,)."""
-        decided = 1 - self.ties
-        return np.array([decided * (1 - self.preference), self.ties, decided * self.preference])
 
 
 class Claims(NamedTuple):

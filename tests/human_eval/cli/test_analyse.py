@@ -126,7 +126,7 @@ def test_no_judgments(refused, study, tmp_path):
         (("--ties", "0.2", "--pilot", "results.json"), "--pilot already gives them"),
         (("--max-failed", "7"), "'--max-failed': Input should be less than or equal to 1"),
         (("--min-seconds", "-1"), "'--min-seconds': Input should be greater than or equal to 0"),
-        (("--preference", "0.4"), "--preference 0.4"),
+        (("--preference", "0.4"), "'--preference': Input should be greater than or equal to 0.5"),
     ],
 )
 def test_a_plan_that_makes_no_sense_is_one_line(refused, tmp_path, options, said):

@@ -116,23 +116,23 @@ def test_a_pilot_gives_ties_and_correlation(tmp_path):
     analysis = analyse(study_of(votes_of(values)), AnalysisSettings(resamples=50))
     path = tmp_path / "results.json"
     path.write_text(to_json(analysis))
-    assumed, source = from_pilot(path, "overall", 0.7)
+    assumed, source = from_pilot(path, "overall", {"preference": 0.7})
     assert (assumed.preference, assumed.ties) == (0.7, 4 / 18)
     assert assumed.correlation == pytest.approx(analysis.agreement["overall", ("a", "b")]["correlation"].value)
     assert "18 votes on overall" in source
     assert assumed.spread == SPREAD  # of three judges none is estimated
-    assert from_pilot(path, "overall", 0.7, 0.02)[0].spread == 0.02
+    assert from_pilot(path, "overall", {"preference": 0.7, "spread": 0.02})[0].spread == 0.02
     six = np.where(np.random.default_rng(0).random((60, 6)) < [0.9, 0.8, 0.6, 0.5, 0.4, 0.3], 1.0, -1.0)
     (tmp_path / "six.json").write_text(to_json(analyse(study_of(votes_of(six)), AnalysisSettings(resamples=50))))
-    assert from_pilot(tmp_path / "six.json", "overall", 0.7)[0].spread == pytest.approx(0.22, abs=0.05)
+    assert from_pilot(tmp_path / "six.json", "overall", {"preference": 0.7})[0].spread == pytest.approx(0.22, abs=0.05)
     with pytest.raises(UserError, match="no criterion 'style'; give one of overall"):
-        from_pilot(path, "style", 0.6)
+        from_pilot(path, "style", {})
     path.write_text(to_json(analyse(study_of(votes_of([[0, 0]])), AnalysisSettings(resamples=50))))
     with pytest.raises(UserError, match="too few votes"):
-        from_pilot(path, "overall", 0.6)
+        from_pilot(path, "overall", {})
     path.write_text(json.dumps({"format": 1}))
     with pytest.raises(UserError, match="preferences"):
-        from_pilot(path, "overall", 0.6)
+        from_pilot(path, "overall", {})
 
 
 @pytest.mark.parametrize(
