@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -17,7 +18,7 @@ from human_eval.statistics.scores import BothBad, SystemScore, both_bad, system_
 from human_eval.statistics.settings import AnalysisSettings
 from human_eval.study import ERRORS, Pair
 from human_eval.votes.exclusion import ExcludedJudge, excluded, unchecked_judges
-from human_eval.votes.votes import Votes, matrix
+from human_eval.votes.votes import Vote, Votes, matrix
 from rlsum.errors import UserError
 from rlsum.evaluation.agreement import Agreement
 
@@ -70,16 +71,7 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
 
     Raises UserError for an unknown primary criterion, without votes, or if all judges are excluded.
     """
-    if settings.primary is not None and settings.primary not in votes.criteria:
-        known = ", ".join(votes.criteria)
-        raise UserError(f"primary criterion {settings.primary!r}: judges were not asked it; choose one of {known}")
-    if not votes.rows:
-        raise UserError("no judgments of pairs; collect some first")
-    out = excluded(votes, settings.rules)
-    kept = votes.without([row.judge for row in out])
-    if not kept.rows:
-        reasons = "; ".join(f"{row.judge}: {row.reason}" for row in out)
-        raise UserError(f"all judges are excluded ({reasons}); collect more judgments, or change the rules and say why")
+    out, kept = _kept(votes, settings)
     judged = {(name, pair): matrix(kept.of(name, pair)) for name, pair in product(votes.criteria, votes.pairs)}
     asked = {criterion: kept.of(criterion) for criterion in votes.criteria if kept.of(criterion)}
     unchecked = unchecked_judges(kept, settings.rules)
@@ -102,18 +94,7 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
             for where, table in judged.items()
             if table.values.size
         },
-        rankings={
-            criterion: ranked(
-                rows,
-                votes.systems,
-                votes.kind(criterion).points,
-                same=votes.same,
-                better=detected(all_outcomes, criterion, settings.alpha),
-                level=1 - (1 - settings.level) / len(asked),
-            )
-            for criterion, rows in asked.items()
-            if len(votes.systems) > 2
-        },
+        rankings=_rankings(votes, asked, all_outcomes, settings) if len(votes.systems) > 2 else {},
         order={criterion: order_effect(rows, settings) for criterion, rows in asked.items()},
         length={criterion: length_effect(rows, settings) for criterion, rows in asked.items()},
         judges=judge_effects(votes, kept, settings.primary or votes.criteria[-1]),
@@ -128,6 +109,38 @@ def analyse(votes: Votes, settings: AnalysisSettings, scores: MetricScores | Non
         bad=both_bad(kept, settings),
         errors=errors(kept.marked, votes.categories, votes.pairs, voted=voted, how=settings) if voted else None,
     )
+
+
+def _kept(votes: Votes, settings: AnalysisSettings) -> tuple[tuple[ExcludedJudge, ...], Votes]:
+    """The judges who are excluded, and the votes of the others. Raises as ``analyse``."""
+    if settings.primary is not None and settings.primary not in votes.criteria:
+        known = ", ".join(votes.criteria)
+        raise UserError(f"primary criterion {settings.primary!r}: judges were not asked it; choose one of {known}")
+    if not votes.rows:
+        raise UserError("no judgments of pairs; collect some first")
+    out = excluded(votes, settings.rules)
+    kept = votes.without([row.judge for row in out])
+    if not kept.rows:
+        reasons = "; ".join(f"{row.judge}: {row.reason}" for row in out)
+        raise UserError(f"all judges are excluded ({reasons}); collect more judgments, or change the rules and say why")
+    return out, kept
+
+
+def _rankings(
+    votes: Votes, asked: Mapping[str, Sequence[Vote]], found: Sequence[Outcome], settings: AnalysisSettings
+) -> dict[str, SystemRanking]:
+    """The ranking of the systems by each criterion, at a level for all criteria together."""
+    return {
+        criterion: ranked(
+            rows,
+            votes.systems,
+            votes.kind(criterion).points,
+            same=votes.same,
+            better=detected(found, criterion, settings.alpha),
+            level=1 - (1 - settings.level) / len(asked),
+        )
+        for criterion, rows in asked.items()
+    }
 
 
 def controls(votes: Votes, criterion: str, pair: Pair, scores: MetricScores, level: float) -> dict[str, ControlVariate]:
