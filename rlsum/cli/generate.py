@@ -18,13 +18,6 @@ def generate(
     corpus: Annotated[str, typer.Argument(metavar="INPUT", help="Articles: a file, a folder or a hub name.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="OUT.jsonl", help="Records file to write.")],
     how: api.Generating,
-    shard: Annotated[
-        str | None,
-        typer.Option(metavar="I/N", help="Write one of N shards, such as 3/8; all/8 puts the eight together."),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option(help="Replace an existing OUT.jsonl, or what a stopped job with other options has written.")
-    ] = False,
 ) -> None:
     """Summarize articles with a trained or pretrained model.
 
@@ -63,4 +56,4 @@ def generate(
     rlsum generate runs/cnndm/mle test.jsonl -o out.jsonl --shard 3/8
     """
     with bars() as advance:
-        api.generate(checkpoint, corpus, out, how, shard=shard, overwrite=overwrite, say=typer.echo, advance=advance)
+        api.generate(checkpoint, corpus, out, how, say=typer.echo, advance=advance)

@@ -12,7 +12,6 @@ from rlsum.files import check_free
 from rlsum.generation.options import Generating, check_own, choice_of, decoding_of
 from rlsum.pages.shown import Advance, frame, quiet
 from rlsum.records import Output, read_outputs
-from rlsum.scoring.shards import WHOLE, Shard
 
 if TYPE_CHECKING:
     import datasets
@@ -67,24 +66,22 @@ def generate(
     out: str | Path,
     how: Generating | None = None,
     *,
-    shard: str | None = None,
-    overwrite: bool = False,
     say: Callable[[str], None] = print,
     advance: Advance = quiet,
 ) -> Generated:
     """Summarize articles into the file ``out`` with a run, a checkpoint or a pretrained model of transformers.
 
-    ``corpus``: a file, a folder or a hub name. ``shard``: of several jobs, ``3/8`` writes the third of eight shards,
-    ``all/8`` puts them together. A stopped job continues when the same call is made again. Of several processes, the
-    first one says and writes. Raises UserError before anything is decoded.
+    ``corpus``: a file, a folder or a hub name. Of several jobs, each may write one ``how.shard``. A stopped job
+    continues when the same call is made again. Of several processes, the first one says and writes. Raises UserError
+    before anything is decoded.
 
     >>> generate("runs/articles", "articles-data/test.jsonl", "out.jsonl", Generating(beam=2, limit=2))
     out.jsonl: 2 summaries by articles, beam 2, ...
     Generated out.jsonl: 2 summaries by articles
     """
     corpus, out, how = str(corpus), Path(out), how or Generating()
-    share = WHOLE if shard is None else Shard.parse(shard)
-    check_free("out", share.file(out), overwrite)
+    file = how.written.file(out)
+    check_free("out", file, how.overwrite)
     choice_of(how)  # raises before anything is loaded
     from rlsum.generation.outputs import SummaryTask, check_device, write_summaries
     from rlsum.training.parallel.processes import launched
@@ -109,14 +106,14 @@ def generate(
     def count(more: int) -> None:
         nonlocal done
         done += more
-        advance(system, done, len(task.rows_of(share)))
+        advance(system, done, len(task.written))
 
-    before = write_summaries(out, task, device, count, processes, overwrite, share)
+    before = write_summaries(out, task, device, count, processes)
     chosen = "" if choice is None else f", each of {choice.samples} samples ({choice.name})"
     earlier = f", {before:,} of them by an earlier job" if before else ""
     searched = f", beam {decoding.beam}{decoding.stopping}" if decoding.stopping else ""
-    say(f"{share.file(out)}: {done:,} summaries by {system}{chosen}{searched}{earlier}")
-    return Generated(share.file(out), system, done)
+    say(f"{file}: {done:,} summaries by {system}{chosen}{searched}{earlier}")
+    return Generated(file, system, done)
 
 
 def _summarizer(checkpoint: str, how: Generating) -> tuple[Config, Callable[[Decoding], str], Callable[[], Model]]:

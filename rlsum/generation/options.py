@@ -1,4 +1,4 @@
-"""What a user asks of `rlsum generate`: how to decode, which sample to take, what to read."""
+"""What a user asks of `rlsum generate`: how to decode, which sample to take, what to read and to write."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rewards.references import Lists
 from rlsum.errors import UserError, option
 from rlsum.models.decoding import Decoding, Limits, Search, Warping
 from rlsum.objective import STRICT
+from rlsum.scoring.shards import WHOLE, Shard
 from rlsum.sections import left_open, names_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Picking:
 
 @dataclass(frozen=True, config=STRICT)
 class Generating(Picking, left_open(*DECODING)):  # type: ignore[misc]
-    """How to decode and what to read. None: as the run did, or for a pretrained model as its own files say."""
+    """How to decode, what to read and write. None: as the run did, or for a pretrained model as its own files say."""
 
     ELSE: ClassVar = "; default: the run's"
 
@@ -73,6 +74,15 @@ class Generating(Picking, left_open(*DECODING)):  # type: ignore[misc]
     """articles decoded together"""
     device: str | None = None
     """device, such as cpu or cuda; default: cuda if available"""
+    shard: str | None = Field(default=None, title="I/N")
+    """write one of N shards, such as 3/8; all/8 puts the eight together"""
+    overwrite: bool = False
+    """replace an existing OUT.jsonl, or what a stopped job with other options has written"""
+
+    @property
+    def written(self) -> Shard:
+        """The shard that is written, the whole file by default. Raises UserError."""
+        return WHOLE if self.shard is None else Shard.parse(self.shard)
 
     def given(self, *names: str) -> dict[str, Any]:
         """Those of the options ``names`` that are not None."""

@@ -21,7 +21,6 @@ from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Model
 from rlsum.records import Output, to_json
 from rlsum.scoring.journal import Journal
-from rlsum.scoring.shards import WHOLE, Shard
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes, lost_process_as_error
 from rlsum.training.steps import article_noise
@@ -34,7 +33,8 @@ CHUNK_BATCHES = 20  # articles are sorted by length and written in chunks of thi
 class SummaryTask:
     """Summaries to decode: one for each of ``rows``, which ``model`` has read, as the outputs of ``system``.
 
-    how     batch size, and the seed of samples: those of an article depend on it, on the article and on nothing else
+    how     what is written, the batch size, and the seed of samples: those of an article depend on it, on the article
+            and on nothing else
     choice  which sample of an article is its summary; None: one is drawn
     """
 
@@ -49,9 +49,10 @@ class SummaryTask:
         if self.choice is not None and self.decoding.method != "sample":
             raise ValueError(f"decoding.method={self.decoding.method!r}: a choice needs samples; use 'sample'")
 
-    def rows_of(self, shard: Shard) -> range:
-        """The rows of a shard, whole chunks: what an article is decoded with is the same in all."""
-        return shard.rows(len(self.rows), self.how.batch_size * CHUNK_BATCHES)
+    @property
+    def written(self) -> range:
+        """The rows of its shard, whole chunks: what an article is decoded with is the same in all."""
+        return self.how.written.rows(len(self.rows), self.how.batch_size * CHUNK_BATCHES)
 
     def key(self) -> dict[str, Any]:
         """Everything the outputs depend on, for JSON."""
@@ -130,19 +131,18 @@ def write_summaries(
     device: str,
     advance: Callable[[int], None] = lambda done: None,
     processes: Processes = ONE_PROCESS,
-    overwrite: bool = False,
-    shard: Shard = WHOLE,
 ) -> int:
     """Write outputs to ``out``; returns the number that an earlier, stopped job for the same task had written.
 
     Until it is complete, the file is ``out.partial``: see ``Journal``. Of several processes, process 0 writes. Raises
-    UserError where another task has finished chunks, unless ``overwrite``. With a ``shard`` only its file is written,
-    or those of all are put together.
+    UserError where another task has finished chunks, unless it is to ``overwrite`` them. With a ``shard`` only its file
+    is written, or those of all are put together.
     """
     opened: AbstractContextManager[Journal | None] = nullcontext()
-    rows = task.rows_of(shard)
+    rows = task.written
     if processes.rank == 0:
-        opened = shard.journal(out, task.key(), task.how.batch_size * CHUNK_BATCHES, ".partial", overwrite)
+        step, overwrite = task.how.batch_size * CHUNK_BATCHES, task.how.overwrite
+        opened = task.how.written.journal(out, task.key(), step, ".partial", overwrite)
     with lost_process_as_error("run the same command again: it continues where it stopped"), opened as journal:
         done = processes.gather_all(journal.done if journal else 0)[0]
         advance(done)

@@ -18,7 +18,6 @@ from rlsum.models.decoding import Decoding
 from rlsum.models.pointer_generator.model import PointerGenerator
 from rlsum.records import read_outputs
 from rlsum.scoring import journal
-from rlsum.scoring.shards import Shard
 
 GREEDY = Decoding(max_length=6)
 SAMPLED = replace(GREEDY, method="sample")
@@ -85,10 +84,9 @@ def test_dropout_is_off():
     assert [output for chunk in summarize(task, "cpu") for output in chunk] == outputs(4)
 
 
-def write(out, model=None, rows=None, decoding=GREEDY, batch_size=3, choice=None, **options):
-    task = SummaryTask(
-        model or tiny.copier(), rows or corpus(), decoding, "s", Generating(batch_size=batch_size), choice
-    )
+def write(out, model=None, rows=None, decoding=GREEDY, batch_size=3, choice=None, overwrite=False, **options):
+    how = Generating(batch_size=batch_size, overwrite=overwrite)
+    task = SummaryTask(model or tiny.copier(), rows or corpus(), decoding, "s", how, choice)
     return write_summaries(out, task, "cpu", **options)
 
 
@@ -192,8 +190,9 @@ def test_shards_put_together_are_the_file_of_one_job(tmp_path, monkeypatch):
     task = SummaryTask(tiny.copier(), corpus(), SAMPLED, "s", Generating(batch_size=3))
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     write_summaries(whole, task, "cpu")
+    of_shards = {number: replace(task, how=replace(task.how, shard=f"{number}/3")) for number in (2, 1, 3, "all")}
     for number in (2, 1, 3):
-        write_summaries(out, task, "cpu", shard=Shard(number, 3))
+        write_summaries(out, of_shards[number], "cpu")
     monkeypatch.setattr(SummaryTask, "decode", None)
-    assert write_summaries(out, task, "cpu", shard=Shard(0, 3)) == len(PAIRS)
+    assert write_summaries(out, of_shards["all"], "cpu") == len(PAIRS)
     assert out.read_bytes() == whole.read_bytes()
