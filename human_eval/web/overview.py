@@ -18,6 +18,7 @@ from human_eval.votes.exclusion import ExclusionRules, excluded
 from human_eval.votes.unblind import unblind
 from human_eval.web.payment import JudgeRow, people_rows
 from rlsum.evaluation.agreement import Agreement
+from rlsum.evaluation.statistics import LEVEL
 
 
 def overview(
@@ -58,6 +59,7 @@ def overview(
         "lent": len(loan_of),
         "comments": sum(bool(response.comment) for response in responses),
         "seconds": _quartiles(responses),
+        "level": f"{LEVEL:.0%}",
         "agreement": _agreement(study, [row for row in responses if row.judge not in failing], key),
         "judges": rows,
         "responses": responses,

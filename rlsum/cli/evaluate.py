@@ -33,7 +33,7 @@ def evaluate(
     resamples: Resamples = 10_000,
     seed: Seed = 0,
 ) -> None:
-    """Score outputs: a table of systems by metrics, with 95% intervals.
+    """Score outputs: a table of systems by metrics, with intervals.
 
     Several systems (in one file or several) are also compared with the first, or with --baseline, article by
     article: mean difference, interval and permutation p-value. A second table shows properties, such as length and

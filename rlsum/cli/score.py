@@ -98,7 +98,7 @@ def score(
     ] = False,
     long_signatures: LongSignatures = False,
 ) -> None:
-    """Score pairs of candidates and references: a table of means with 95% intervals, and each item's scores.
+    """Score pairs of candidates and references: a table of means with intervals, and each item's scores.
 
     Pairs come from two files, row by row (a text a line, or a column of a table or of JSON), or from records; text may
     be gzip. With --out each row gains `"scores": {"rouge-1": 0.41, ...}`, raw and not times 100; a score that is

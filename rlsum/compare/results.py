@@ -257,17 +257,17 @@ def best(results: Results, metric: str) -> Best | None:
 
 
 def metric_means(results: Results, system: System) -> dict[str, Interval]:
-    """Metric -> the mean of a row with its 95% interval, within what the metric can be."""
+    """Metric -> the mean of a row with its interval, within what the metric can be."""
     return {name: mean_of(values, results.ranges.get(name, ANY)) for name, values in system.metrics.items()}
 
 
 def property_means(system: System) -> dict[str, Interval]:
-    """Property -> the mean of a row with its 95% interval, within what the property can be."""
+    """Property -> the mean of a row with its interval, within what the property can be."""
     return {name: mean_of(values, PROPERTIES[name].range) for name, values in system.properties.items()}
 
 
 def mean_of(values: Floats, span: Range = ANY) -> Interval:
-    """The mean of scores (seeds, articles) with its 95% interval, cut to ``span``: t knows no limits of a score."""
+    """The mean of scores (seeds, articles) with its interval, cut to ``span``: t knows no limits of a score."""
     difference = compare_systems(values, np.zeros_like(values[:1]))
     low, high = np.clip((difference.low, difference.high), *span)
     return Interval(difference.mean, float(low), float(high), difference.articles)

@@ -20,7 +20,7 @@ T = TypeVar("T")
 Random = Literal["inputs", "systems", "both"]  # what is a sample, `rlsum.evaluation.population`
 TestOption = Literal["auto", "williams", "permutation", "clustered permutation"]  # `rlsum.evaluation.significance`
 
-LEVEL = 0.95
+LEVEL = 0.95  # of every interval, but those of a study with a level of its own
 RESAMPLES = 10_000
 MANY = 1_000  # values from which on a mean is normal enough
 CHUNK = 1_000_000  # resampled values held at once: 8 MB of float64, which fits a processor's cache
@@ -187,6 +187,6 @@ def row_blocks(total: int, width: int) -> Iterator[int]:
 
 def _check_resampling(level: float, resamples: int) -> None:
     if not 0 < level < 1:
-        raise ValueError(f"level={level} must lie between 0 and 1, such as 0.95")
+        raise ValueError(f"level={level} must lie between 0 and 1, such as {LEVEL}")
     if resamples < 1:
         raise ValueError(f"resamples={resamples} must be at least 1; {RESAMPLES:,} is usual")

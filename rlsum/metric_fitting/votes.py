@@ -106,9 +106,9 @@ def _votes(first: Judgment, second: Judgment, score: str, given: Given) -> Itera
 class Agreement:
     """How a score agrees with ``votes``, of which ``ties`` prefer neither and ``undefined`` have no score.
 
-    With 95% intervals. ``accuracy``: the share of the other votes for the text with the higher score, equal scores
-    being half; ``longer_accuracy``: the same of the longer text; ``kendall``: tau-b of votes and scores within
-    articles, their mean; ``longer_chosen``: the share of votes on pairs whose longer text has the higher score.
+    ``accuracy``: the share of the other votes for the text with the higher score, equal scores being half;
+    ``longer_accuracy``: the same of the longer text; ``kendall``: tau-b of votes and scores within articles, their
+    mean; ``longer_chosen``: the share of votes on pairs whose longer text has the higher score.
     """
 
     accuracy: Interval

@@ -11,6 +11,7 @@ from rlsum.compare.cells import START
 from rlsum.compare.report.side_effects import LENGTH
 from rlsum.compare.results import Contrast, Results, System
 from rlsum.evaluation.rows import Floats
+from rlsum.evaluation.statistics import LEVEL
 from rlsum.pages.blocks import Beside, Block, Paragraph
 from rlsum.pages.pictures.drawing import COLOURS, Picture, drawn, short_name
 from rlsum.pages.table import SCALE
@@ -42,7 +43,7 @@ def gain_pictures(results: Results) -> list[Block]:
     dots = "Small dots are seeds. " if len(results.seeds) > 1 else ""
     legend = (
         f"Gain over {start.title}, in points (x {SCALE}), on the test articles. Blue: the reward that was trained "
-        f"on. {dots}Lines are 95% intervals; one that an arrow ends goes on, a gain beside the name of its metric is "
+        f"on. {dots}Lines are {LEVEL:.0%} intervals; one that an arrow ends goes on, a gain beside the name of its metric is "
         "beyond the picture. A full circle: different after Holm's correction."
     )
     return [Paragraph(legend), Beside(pictures)]

@@ -103,12 +103,12 @@ def complete(table: Floats) -> Floats:
 
 
 def compare_systems(a: ArrayLike, b: ArrayLike) -> Difference:
-    """System ``a`` less ``b``, scores as in `paired_table`, with a 95% interval."""
+    """System ``a`` less ``b``, scores as in `paired_table`, with its interval at ``LEVEL``."""
     return mean_difference(paired_table(a, b))
 
 
 def mean_difference(table: Floats) -> Difference:
-    """The mean of differences (seeds, articles) with its 95% interval and its test; see `complete`."""
+    """The mean of differences (seeds, articles) with its interval at ``LEVEL`` and its test; see `complete`."""
     differences = complete(table)
     seeds, articles = differences.shape
     estimate = components(differences)
