@@ -23,7 +23,7 @@ MAX_SOURCE = 1024  # tokens of an article if neither the network nor the tokeniz
 MAX_PROMPTED = 4096  # tokens of an article in a prompt, if the network has room for them
 STARTS = {"seq2seq": seq2seq.START, "causal": causal.START}
 UNLIMITED = 10**9  # 10**30 in tokenizers without a limit
-UNSUPPORTED = {  # settings of a generation config that are not followed, with the values that have no effect
+NEUTRAL = {  # values without effect, of settings of a generation config that change texts and are not IN_TRANSFORMERS
     "do_sample": False,
     "repetition_penalty": 1.0,
     "encoder_repetition_penalty": 1.0,
@@ -133,8 +133,8 @@ def decoding_from(settings: dict[str, Any], most: int | None = None) -> Decoding
 
 def unfollowed(settings: dict[str, Any]) -> list[str]:
     """Settings that change the outputs of transformers and are not followed here, as ``key=value``."""
-    asked = {key: settings[key] for key, neutral in UNSUPPORTED.items() if settings.get(key, neutral) != neutral}
-    return [f"{key}={value}" for key, value in asked.items()]
+    asked = {key: settings[key] for key, neutral in NEUTRAL.items() if settings.get(key, neutral) != neutral}
+    return [f"{key}={value}" for key, value in asked.items() if key not in IN_TRANSFORMERS.values()]
 
 
 def summary(config: Config, decoding: Decoding, ignored: list[str]) -> str:

@@ -251,5 +251,5 @@ def _picture(links: Sequence[Link]) -> Picture:
             axes.set_yticks([-number for number in range(len(links))])
             axes.set_yticklabels([short_name(link.reward) for link in links] if at == 0 else [""] * len(links))
 
-    note = "Points with their intervals, as these files have them; dashed: no agreement, no gain, no preference. A row is a reward."
+    note = "Points with the intervals of their files; dashed: no agreement, no gain, no preference. A row is a reward."
     return drawn("chain", "From agreement to preference", note, (9.0, 1.0 + 0.35 * len(links)), draw)

@@ -43,8 +43,8 @@ def gain_pictures(results: Results) -> list[Block]:
     dots = "Small dots are seeds. " if len(results.seeds) > 1 else ""
     legend = (
         f"Gain over {start.title}, in points (x {SCALE}), on the test articles. Blue: the reward that was trained "
-        f"on. {dots}Lines are {LEVEL:.0%} intervals; one that an arrow ends goes on, a gain beside the name of its metric is "
-        "beyond the picture. A full circle: different after Holm's correction."
+        f"on. {dots}Lines are {LEVEL:.0%} intervals; one that an arrow ends goes on, a gain beside the name of its "
+        "metric is beyond the picture. A full circle: different after Holm's correction."
     )
     return [Paragraph(legend), Beside(pictures)]
 

@@ -25,7 +25,7 @@ class Encoded:
     """Articles, encoded once. ``select`` repeats or reorders rows, for samples and beams.
 
     memory   encoder states h_i (B, S, 2H), and keys 2 (W_h h_i + b) (B, S, A), computed once for all steps; for the 2
-             see PointerGenerator._attend
+             see Network._attend
     mask     (B, S) bool  True at source tokens
     extended (B, S) int64 extended ids
     initial  (h, c), each (layers, B, H)
