@@ -6,13 +6,57 @@ Notation: N places, each behind some tokens of a text; R texts of t or T tokens;
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from rlsum.data.batch import Batch
 from rlsum.models.decoding import Limits
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What ``limits`` forbid in R texts of a batch.
+
+    batch    its articles, and what ends a text
+    article  (R,) the article of each text
+    never    what no text has
+    """
+
+    limits: Limits
+    batch: Batch
+    article: Tensor
+    never: Sequence[int] = ()
+
+    def may_forbid(self, t: int) -> bool:
+        """Whether token ``t`` of a text may be forbidden."""
+        return t < self.limits.min_length or self.limits.block_ngrams > 0
+
+    def select(self, texts: Tensor) -> Constraints:
+        """The constraints of some texts, by number."""
+        return replace(self, article=self.article[texts])
+
+    def after(self, ids: Tensor) -> Forbidden:
+        """What may not follow at the end of each text (R, t)."""
+        n, size = self.limits.block_ngrams, ids.shape[1]
+        found = Forbidden(self.batch.ends, self.never, size < self.limits.min_length)
+        if n == 0 or size < n:
+            return found
+        return found._replace(begun=_same(ids, n, size - n + 1, size - n + 2).squeeze(1), tokens=ids[:, n - 1 :])
+
+    def within(self, target: Tensor, place: Tensor) -> Forbidden:
+        """What may not follow at places (N,) of the flattened texts (R, T), given the text before each."""
+        n, width = self.limits.block_ngrams, target.shape[1]
+        text, t = place // width, place % width
+        found = Forbidden(self.batch.ends, self.never, t < self.limits.min_length)
+        if n == 0 or width <= n:
+            return found
+        begun = F.pad(_same(target, n, 0, width - n + 1), (0, 0, n - 1, 0))  # (R, T, P)
+        earlier = torch.arange(begun.shape[2], device=place.device) <= (t - n).unsqueeze(1)
+        return found._replace(begun=begun.flatten(0, 1)[place] & earlier, tokens=target[:, n - 1 :], text=text)
 
 
 class Forbidden(NamedTuple):
@@ -31,29 +75,6 @@ class Forbidden(NamedTuple):
     begun: Tensor | None = None
     tokens: Tensor | None = None
     text: Tensor | None = None
-
-    @classmethod
-    def after(cls, ids: Tensor, limits: Limits, ends: Sequence[int], never: Sequence[int] = ()) -> Forbidden:
-        """What may not follow at the end of each text (R, t)."""
-        n, size = limits.block_ngrams, ids.shape[1]
-        early = size < limits.min_length
-        if n == 0 or size < n:
-            return cls(ends, never, early)
-        return cls(ends, never, early, _same(ids, n, size - n + 1, size - n + 2).squeeze(1), ids[:, n - 1 :])
-
-    @classmethod
-    def within(
-        cls, target: Tensor, place: Tensor, limits: Limits, ends: Sequence[int], never: Sequence[int] = ()
-    ) -> Forbidden:
-        """What may not follow at places (N,) of flattened texts (R, T), given the tokens of the text before each."""
-        n, width = limits.block_ngrams, target.shape[1]
-        text, t = place // width, place % width
-        early = t < limits.min_length
-        if n == 0 or width <= n:
-            return cls(ends, never, early)
-        begun = F.pad(_same(target, n, 0, width - n + 1), (0, 0, n - 1, 0))  # (R, T, P)
-        earlier = torch.arange(begun.shape[2], device=place.device) <= (t - n).unsqueeze(1)
-        return cls(ends, never, early, begun.flatten(0, 1)[place] & earlier, target[:, n - 1 :], text)
 
     def mark(self, words: Tensor, mark: float) -> Tensor:
         """Set ``words`` (N, V) to ``mark`` where they may not follow; return them."""
@@ -86,11 +107,6 @@ class Forbidden(NamedTuple):
         for start in range(0, count, size):
             rows = slice(start, start + size)
             yield rows, self.select(rows)
-
-
-def constrained(limits: Limits, t: int) -> bool:
-    """Whether ``limits`` may forbid token ``t``."""
-    return t < limits.min_length or limits.block_ngrams > 0
 
 
 def _same(ids: Tensor, n: int, first: int, last: int) -> Tensor:

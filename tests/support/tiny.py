@@ -15,6 +15,7 @@ from rlsum import config as configs
 from rlsum.config import Config
 from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import EOS, PAD, Vocabulary
+from rlsum.models.constraints import Constraints
 from rlsum.models.pointer_generator.model import PointerGenerator
 from rlsum.models.pointer_generator.options import PointerGeneratorConfig
 from rlsum.objective import Objective
@@ -83,6 +84,11 @@ def selected(whole: Batch, chosen) -> Batch:
         value = getattr(whole, name)
         picked[name] = value[list(chosen)] if isinstance(value, torch.Tensor) else tuple(value[i] for i in chosen)
     return replace(whole, **picked)
+
+
+def constraints(limits, texts: int, ends=(EOS,), never=()) -> Constraints:
+    """Those of so many texts of one article."""
+    return Constraints(limits, replace(batch(PAIRS[:1]), ends=ends), torch.zeros(texts, dtype=torch.long), never)
 
 
 def model(seed=1, std=0.4, words=WORDS, **sizes) -> PointerGenerator:

@@ -18,11 +18,13 @@ from torch import Tensor
 from rewards.text.words import joined
 from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK, VOCABULARY
-from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.constraints import Constraints
+from rlsum.models.decoding import Decoding, Limits, Sampling
 from rlsum.models.pointer_generator import search, unrolling
 from rlsum.models.pointer_generator.encoder import Encoded
 from rlsum.models.pointer_generator.network import Network
 from rlsum.models.pointer_generator.options import PointerGeneratorConfig
+from rlsum.models.pointer_generator.search import Chooser
 from rlsum.models.pointer_generator.unrolling import Unrolled
 from rlsum.models.sampling import Drawing, Drawn
 from rlsum.models.summarizer import WEIGHTS, DrawnScores, Model, TargetScores, Tokens, repeat_rows
@@ -50,14 +52,16 @@ class PointerGenerator(Network, Model):
 
     def forward(self, batch: Batch, target: Tensor, drawn: Drawn | None = None) -> TargetScores:
         """Log-probabilities (R, T) of targets of extended ids, each word given the target before it; see Scorer."""
-        encoded = self.encode(batch)
+        encoded, article = self.encode(batch), repeat_rows(len(batch), len(target) // len(batch)).to(target.device)
         if len(target) != len(batch):  # several targets an article: rows i*k .. i*k+k-1 belong to article i
-            encoded = encoded.select(repeat_rows(len(batch), len(target) // len(batch)).to(target.device))
-        embedded = self.embedded(self._inputs(target))
-        return self._scores(encoded, unrolling.forced(self, encoded, embedded, target), target, drawn)
+            encoded = encoded.select(article)
+        unrolled = unrolling.forced(self, encoded, self.embedded(self._inputs(target)), target)
+        return self._scores(batch, article, encoded, unrolled, target, drawn)
 
-    def _scores(self, encoded: Encoded, unrolled: Unrolled, target: Tensor, drawn: Drawn | None) -> TargetScores:
-        """Scores of targets (R, T) after the decoder was unrolled over them."""
+    def _scores(
+        self, batch: Batch, article: Tensor, encoded: Encoded, unrolled: Unrolled, target: Tensor, drawn: Drawn | None
+    ) -> TargetScores:
+        """Scores of targets (R, T), each of an ``article`` (R,), after the decoder was unrolled over them."""
         steps, overlap, place, odds = unrolled
         row, written, layer = place // target.shape[1], target.flatten()[place], self.layer()
         words = self.words(encoded, steps, row)
@@ -76,7 +80,7 @@ class PointerGenerator(Network, Model):
                     continue
                 of_some, some_odds = words.select(some), None if odds is None else odds.select(some)
                 if sampled:
-                    forbidden = search.forbidden_by(drawn.sampling, target, place[some])
+                    forbidden = self.constraints(drawn.sampling, batch, article).within(target, place[some])
                     drawing = Drawing(drawn.sampling, written[some], forbidden)
                     scored = of_some.drawn_log_prob(layer, drawing, some_odds)
                 else:
@@ -94,16 +98,27 @@ class PointerGenerator(Network, Model):
         """Decode a batch; see Model.generate."""
         if decoding.method == "sample":
             return self.sample(batch, decoding.samples, decoding.sampling)
+        constraints = self.constraints(decoding, batch, torch.arange(len(batch), device=batch.src.device))
         if decoding.method == "beam":
-            return search.beam(self, self.encode(batch), decoding)
-        return search.rollout(self, self.encode(batch), search.greedy(decoding), decoding.max_length)
+            return search.beam(self, self.encode(batch), decoding, constraints)
+        choose = search.greedy(constraints, decoding.temperature)
+        return search.rollout(self, self.encode(batch), choose, decoding.max_length)
 
     def drawn(self, batch: Batch, rows: Tensor, cut: int, sampling: Sampling, noise: Tensor | None) -> Tokens:
         """See Model.drawn."""
-        choose = search.sampler(sampling, noise)
-        if cut < len(rows):
-            choose = search.split_at(cut, len(rows), choose, search.greedy(sampling))
+        choose = self._chooser(cut, sampling, self.constraints(sampling, batch, rows), noise)
         return search.rollout(self, self.encode(batch).select(rows), choose, sampling.limit)
+
+    def constraints(self, limits: Limits, batch: Batch, rows: Tensor) -> Constraints:
+        """What texts of the articles ``rows`` (R,) may not have. Readers cannot use UNK."""
+        return Constraints(limits, batch, rows, never=(UNK,))
+
+    def _chooser(self, cut: int, sampling: Sampling, constraints: Constraints, noise: Tensor | None) -> Chooser:
+        """Draws the texts before number ``cut``; the others are greedy."""
+        choose, total = search.sampler(sampling, constraints, noise), len(constraints.article)
+        if cut == total:
+            return choose
+        return search.split_at(cut, total, choose, search.greedy(constraints, sampling.temperature))
 
     def draw_and_score(
         self, batch: Batch, samples: int, sampling: Sampling, noise: Tensor | None, greedy: bool, references: bool
@@ -114,13 +129,12 @@ class PointerGenerator(Network, Model):
         target, best = batch.target[: size * references], article[: size * greedy]
         rows = torch.cat([article[: len(target)], article.repeat_interleave(samples), best])
         learning = len(rows) - len(best)
-        choose = search.sampler(sampling, noise)
-        if greedy:
-            choose = search.split_at(cut, cut + size, choose, search.greedy(sampling))
+        choose = self._chooser(cut, sampling, self.constraints(sampling, batch, rows[len(target) :]), noise)
         every = encoded.select(rows, learning)
         drawn = unrolling.drawn(self, every, target, len(best), choose, sampling.limit, not sampling.cuts)
         is_sample = torch.arange(learning, device=device) >= len(target)
-        scores = self._scores(every, drawn.unrolled, drawn.target, Drawn(is_sample, sampling))
+        written = drawn.unrolled, drawn.target, Drawn(is_sample, sampling)
+        scores = self._scores(batch, rows[:learning], every, *written)
         of_references, of_samples = (
             TargetScores(scores.log_prob[rows, : ids.shape[1]], scores.coverage[rows, : ids.shape[1]])
             for rows, ids in ((~is_sample, target), (is_sample, drawn.samples.ids))

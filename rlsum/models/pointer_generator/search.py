@@ -12,8 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
-from rlsum.models.constraints import Forbidden, constrained
-from rlsum.models.decoding import Decoding, Limits, Sampling
+from rlsum.models.constraints import Constraints
+from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.drawing import draw, most_probable
 from rlsum.models.execution import execution
 from rlsum.models.pointer_generator.encoder import Encoded
@@ -26,13 +26,6 @@ from rlsum.models.summarizer import Tokens
 WORTH_DROPPING = 0.9  # ended rows are dropped once at most this share is left
 
 
-def forbidden_by(limits: Limits, ids: Tensor, place: Tensor | None = None) -> Forbidden:
-    """What may not follow texts (R, t), or at places (N,) of these, flattened. Readers cannot use UNK."""
-    if place is None:
-        return Forbidden.after(ids, limits, ends=(EOS,), never=(UNK,))
-    return Forbidden.within(ids, place, limits, ends=(EOS,), never=(UNK,))
-
-
 class Chooser(Protocol):
     """Chooses the next words."""
 
@@ -43,13 +36,13 @@ class Chooser(Protocol):
         """
 
 
-def greedy(limits: Decoding | Sampling) -> Chooser:
-    """Choose the most probable id except UNK, within minimum length and blocked n-grams; p is the model's."""
+def greedy(constraints: Constraints, temperature: float) -> Chooser:
+    """Choose the most probable id except UNK that is not forbidden; p is the model's, whatever the temperature."""
 
     def choose(words: NextWords, rows: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
-        if constrained(limits, ids.shape[1]):
-            forbidden = forbidden_by(limits, ids)
-            log_p, chosen = allowed(_log(words.p), forbidden, limits.temperature, words.log_p).max(-1)
+        if constraints.may_forbid(ids.shape[1]):
+            forbidden = constraints.select(rows).after(ids)
+            log_p, chosen = allowed(_log(words.p), forbidden, temperature, words.log_p).max(-1)
             return chosen, log_p
         words.p[:, EOS].clamp_(min=torch.finfo(words.p.dtype).tiny)  # chosen where nothing else is possible
         chosen = most_probable(words.p[:, UNK + 1 :]) + UNK + 1  # p of PAD is 0
@@ -58,7 +51,7 @@ def greedy(limits: Decoding | Sampling) -> Chooser:
     return choose
 
 
-def sampler(sampling: Sampling, noise: Tensor | None = None) -> Chooser:
+def sampler(sampling: Sampling, constraints: Constraints, noise: Tensor | None = None) -> Chooser:
     """Draw from p without UNK, cut and tempered by ``sampling``; log-probabilities are those of this distribution.
 
     ``noise`` (all rows, L) float64 in [0, 1) gives the random number of each token. None: torch's generator, for the
@@ -77,10 +70,10 @@ def sampler(sampling: Sampling, noise: Tensor | None = None) -> Chooser:
             p[:, UNK] = 0.0
             p[:, EOS].clamp_(min=torch.finfo(p.dtype).tiny)  # drawn where nothing else is possible
             return draw(p, point)
-        forbidden = forbidden_by(sampling, ids)
+        forbidden = constraints.select(rows).after(ids)
         if sampling.cuts:
             return draw(log_policy(_log(p), forbidden, sampling, exact=words.log_p).exp(), point)
-        looks = constrained(sampling, ids.shape[1])
+        looks = constraints.may_forbid(ids.shape[1])
         return draw(tempering.weights_(words, forbidden, sampling, looks), point)
 
     return choose
@@ -157,7 +150,7 @@ def rollout(model: Network, encoded: Encoded, choose: Chooser, max_length: int) 
     return texts.tokens()
 
 
-def beam(model: Network, encoded: Encoded, decoding: Decoding) -> Tokens:
+def beam(model: Network, encoded: Encoded, decoding: Decoding, constraints: Constraints) -> Tokens:
     """The best hypothesis of each row by log p / length ** length_penalty.
 
     All R rows keep W hypotheses and advance together as R*W rows. When a row is done, ``early_stopping`` says, see
@@ -171,8 +164,8 @@ def beam(model: Network, encoded: Encoded, decoding: Decoding) -> Tokens:
     between_looks = execution(device).steps_between_looks
     for t in range(decoding.max_length):
         p, words, state = model.advance(encoded, state, beams.last(), columns)
-        log_p, forbidden = _log(p), forbidden_by(decoding, beams.ids)
-        if constrained(decoding, t):
+        log_p, forbidden = _log(p), constraints.select(beams.rows.repeat_interleave(width)).after(beams.ids)
+        if constraints.may_forbid(t):
             exact = model.next_words(p, words).log_p
             possible = allowed(log_p, forbidden, decoding.temperature, exact)
             log_p = torch.where(possible > BLOCKED, possible, log_p)

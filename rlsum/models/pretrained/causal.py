@@ -86,7 +86,7 @@ class Causal(TransformersModel):
     def searched(self, batch: Batch, decoding: Decoding) -> Tensor:
         """See TransformersModel.searched."""
         ids, mask = plain.left_padded(batch.src, batch.src_lengths)
-        options = self.rules.searching(decoding, behind=ids.shape[1])
+        options = self.searching(batch, decoding, behind=ids.shape[1])
         options["generation_config"].stop_strings = list(self.vocabulary.stop) or None
         words = self.vocabulary.tokenizer
         texts: Tensor = self.network.generate(input_ids=ids, attention_mask=mask, tokenizer=words, **options)

@@ -17,14 +17,15 @@ from torch import Tensor
 from rlsum.data.batch import Batch
 from rlsum.data.subwords import Subwords, largest_id
 from rlsum.errors import UserError
-from rlsum.models.decoding import Decoding, Sampling
+from rlsum.models.constraints import Constraints
+from rlsum.models.decoding import Decoding, Limits, Sampling
 from rlsum.models.pretrained import lora
 from rlsum.models.pretrained.loading import Family
 from rlsum.models.pretrained.options import PretrainedConfig
 from rlsum.models.pretrained.token_choice import TokenChoice
 from rlsum.models.pretrained.token_rules import TokenRules
-from rlsum.models.sampling import Drawn
-from rlsum.models.summarizer import WEIGHTS, Model, Scorer, TargetScores, Tokens, own_tensors
+from rlsum.models.sampling import Drawn, allowed
+from rlsum.models.summarizer import WEIGHTS, Model, Scorer, TargetScores, Tokens, own_tensors, repeat_rows
 
 if TYPE_CHECKING:
     import datasets
@@ -105,7 +106,9 @@ class TransformersModel(Model):
         log_prob = self.rules.log_prob(logits, target)
         if drawn is not None and not drawn.sampling.plain:
             rows = drawn.rows.nonzero().squeeze(1)
-            sampled = self.rules.sampled_log_prob(logits[rows], target[rows], drawn.sampling)
+            article = repeat_rows(len(batch), len(target) // len(batch)).to(rows.device)[rows]
+            constraints = self.constraints(drawn.sampling, batch, article)
+            sampled = self.rules.sampled_log_prob(logits[rows], target[rows], drawn.sampling, constraints)
             log_prob = log_prob.index_put((rows,), sampled)
         mean = self.rules.mean_log_prob(logits, target) if self.smoothed and self.training else None
         return TargetScores(log_prob, torch.zeros_like(log_prob), mean)
@@ -127,8 +130,8 @@ class TransformersModel(Model):
             return self.sample(batch, decoding.samples, decoding.sampling)
         with self.no_dropout():
             if decoding.method == "greedy":
-                choose = TokenChoice(0, decoding.limits, self.rules)
                 rows = torch.arange(len(batch), device=batch.src.device)
+                choose = TokenChoice(0, decoding.limits, self.constraints(decoding, batch, rows))
                 texts = self.chosen(batch, rows, choose, decoding.max_length)
             else:
                 texts = self.searched(batch, decoding)
@@ -137,7 +140,7 @@ class TransformersModel(Model):
 
     def drawn(self, batch: Batch, rows: Tensor, cut: int, sampling: Sampling, noise: Tensor | None) -> Tokens:
         """See Model.drawn."""
-        choose = TokenChoice(cut, sampling, self.rules, noise)
+        choose = TokenChoice(cut, sampling, self.constraints(sampling, batch, rows), noise)
         with self.no_dropout():
             chosen = self.chosen(batch, rows, choose, sampling.limit)
         ids = self.rules.ends_of(chosen, sampling.limit)
@@ -145,6 +148,23 @@ class TransformersModel(Model):
         if log_prob.isnan().any():
             raise RuntimeError(f"model.pretrained={self.config.pretrained}: its scores of tokens are not numbers (NaN)")
         return Tokens(ids, log_prob)
+
+    def constraints(self, limits: Limits, batch: Batch, rows: Tensor) -> Constraints:
+        """What texts of the articles ``rows`` (R,) may not have."""
+        return Constraints(limits, batch, rows)
+
+    def searching(self, batch: Batch, decoding: Decoding, behind: int) -> dict[str, Any]:
+        """Keywords of transformers' ``generate``; texts begin ``behind`` so many ids: the start token, or a prompt.
+
+        Ours forbid what ``Limits`` say, as in samples: transformers would count the ids of a prompt, too.
+        """
+        constraints = self.constraints(decoding, batch, repeat_rows(len(batch), decoding.beam).to(batch.src.device))
+
+        def within(ids: Tensor, scores: Tensor) -> Tensor:
+            ids = ids[:, behind:]
+            return allowed(scores, constraints.after(ids)) if constraints.may_forbid(ids.shape[1]) else scores
+
+        return {"generation_config": self.rules.unlimited(decoding), "logits_processor": [within]}
 
     @torch.no_grad()
     def disagreement(self, batch: Batch, sampling: Sampling) -> float:

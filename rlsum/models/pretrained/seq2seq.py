@@ -71,13 +71,13 @@ class Seq2Seq(TransformersModel):
                 steps = FixedSteps(self.network, args, max_length)
                 first = steps.next(rows.new_full((len(rows),), self.rules.start or 0), 0)
                 return decode(steps, first, next_ids, max_length, self.rules.ends, self.rules.pad, start=1)
-        options = self.rules.searching(Decoding(method="sample", max_length=max_length), behind=1)
-        return self._decode(batch, rows, {**options, "logits_processor": [choose]})
+        config = self.rules.unlimited(Decoding(method="sample", max_length=max_length))
+        return self._decode(batch, rows, {"generation_config": config, "logits_processor": [choose]})
 
     def searched(self, batch: Batch, decoding: Decoding) -> Tensor:
         """See TransformersModel.searched."""
         rows = torch.arange(len(batch), device=batch.src.device)
-        return self._decode(batch, rows, self.rules.searching(decoding, behind=1))
+        return self._decode(batch, rows, self.searching(batch, decoding, behind=1))
 
     def steps_alone(self, batch: Batch) -> bool:
         """Whether texts are drawn by steps of fixed shapes, not by transformers' generate; says why not, once.

@@ -6,9 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from rlsum.models.constraints import Constraints
 from rlsum.models.decoding import Sampling
 from rlsum.models.drawing import draw
-from rlsum.models.pretrained.token_rules import TokenRules
 from rlsum.models.sampling import allowed, log_policy
 
 
@@ -20,8 +20,8 @@ class TokenChoice:
     (cut, L) the samples are drawn here, and all probability goes to them, too.
     """
 
-    def __init__(self, cut: int, sampling: Sampling, rules: TokenRules, noise: Tensor | None = None) -> None:
-        self.cut, self.sampling, self.rules, self.noise = cut, sampling, rules, noise
+    def __init__(self, cut: int, sampling: Sampling, constraints: Constraints, noise: Tensor | None = None) -> None:
+        self.cut, self.sampling, self.constraints, self.noise = cut, sampling, constraints, noise
         self.chosen: list[Tensor] = []  # (R,) a step
         self._last: Tensor | None = None
 
@@ -31,8 +31,9 @@ class TokenChoice:
         ids, log_p = input_ids[:, 1:], scores.float().log_softmax(-1)  # without the start token
         sampled, possible = log_p[: self.cut], log_p[self.cut :]
         if not self.sampling.plain:
-            sampled = log_policy(sampled, self.rules.forbidden_by(self.sampling, ids[: self.cut]), self.sampling)
-            possible = allowed(possible, self.rules.forbidden_by(self.sampling, ids[self.cut :]))
+            forbidden = self.constraints.after(ids)
+            sampled = log_policy(sampled, forbidden.select(slice(self.cut)), self.sampling)
+            possible = allowed(possible, forbidden.select(slice(self.cut, None)))
         self._last = torch.cat([sampled, log_p[self.cut :]])
         if self.noise is not None:
             drawn, _ = draw(sampled.exp(), self.noise[:, ids.shape[1] : ids.shape[1] + 1])

@@ -15,9 +15,9 @@ from torch import Tensor
 
 from rlsum.data.subwords import IGNORED
 from rlsum.errors import UserError
-from rlsum.models.constraints import Forbidden, constrained
+from rlsum.models.constraints import Constraints
 from rlsum.models.decoding import IN_TRANSFORMERS, Decoding, Limits, Sampling, Search
-from rlsum.models.sampling import NEVER, Drawing, allowed
+from rlsum.models.sampling import NEVER, Drawing
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig
@@ -75,28 +75,17 @@ class TokenRules:
                 raise UserError(f"generation_config.json: {key} is not followed for language models; remove it")
         return cls(start=None, pad=pad, ends=tuple(dict.fromkeys((end, *_ids(config.eos_token_id)))))
 
-    def searching(self, decoding: Decoding, behind: int) -> dict[str, Any]:
-        """Keywords of transformers' ``generate``; texts begin ``behind`` so many ids: the start token, or a prompt.
-
-        ``constraints`` say what ``Limits`` forbid, as in samples: transformers would count those of a prompt, too.
-        """
-
-        def within(ids: Tensor, scores: Tensor) -> Tensor:
-            ids = ids[:, behind:]
-            if not constrained(decoding, ids.shape[1]):
-                return scores
-            return allowed(scores, self.forbidden_by(decoding, ids))
-
-        return {"generation_config": self._unlimited(decoding), "logits_processor": [within]}
-
     def generation_config(self, decoding: Decoding) -> GenerationConfig:
         """The rules with decoding options, for files."""
-        config = self._unlimited(decoding)
+        config = self.unlimited(decoding)
         config.update(**_in_transformers(decoding, Limits))
         return config
 
-    def _unlimited(self, decoding: Decoding) -> GenerationConfig:
-        """Of ``Limits``, only the longest text: explicit, because transformers replaces None by a default."""
+    def unlimited(self, decoding: Decoding) -> GenerationConfig:
+        """The rules with decoding options, for transformers' ``generate``, where ``Constraints`` say what is forbidden.
+
+        Of ``Limits``, only the longest text: explicit, because transformers replaces None by a default.
+        """
         from transformers import GenerationConfig
 
         beam = _in_transformers(decoding, Search)
@@ -131,12 +120,6 @@ class TokenRules:
             logits[:, token] = float("-inf")
         return logits
 
-    def forbidden_by(self, limits: Limits, ids: Tensor, place: Tensor | None = None) -> Forbidden:
-        """What may not follow texts (R, t), or at places (N,) of these, flattened."""
-        if place is None:
-            return Forbidden.after(ids, limits, self.ends)
-        return Forbidden.within(ids, place, limits, self.ends)
-
     def inputs(self, target: Tensor) -> Tensor:
         """Decoder inputs to score a target (R, T): the target shifted right behind the start token."""
         before = target[:, :-1]
@@ -154,11 +137,11 @@ class TokenRules:
         log_prob = -F.cross_entropy(logits.flatten(0, 1), words.flatten(), reduction="none").view_as(target)
         return log_prob.masked_fill(self._settled(target), 0.0)
 
-    def sampled_log_prob(self, logits: Tensor, target: Tensor, sampling: Sampling) -> Tensor:
+    def sampled_log_prob(self, logits: Tensor, target: Tensor, sampling: Sampling, constraints: Constraints) -> Tensor:
         """Log-probabilities (R, T) float32 of samples under the distribution that drew them; logits (R, T, V)."""
         logits = self._without_suppressed(logits, target).flatten(0, 1)
         place, words = torch.arange(target.numel(), device=target.device), target.clamp(min=0)
-        drawing = Drawing(sampling, words.flatten(), self.forbidden_by(sampling, words, place))
+        drawing = Drawing(sampling, words.flatten(), constraints.within(words, place))
         log_prob = drawing.log_prob(lambda rows: logits[rows].log_softmax(-1), place, logits.shape[1])
         return log_prob.view_as(target).masked_fill(self._settled(target), 0.0)
 

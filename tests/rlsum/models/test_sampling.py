@@ -12,12 +12,13 @@ from kinds import TINY, seq2seq
 
 from rlsum.data.vocabulary import EOS, PAD, UNK
 from rlsum.models import sampling
-from rlsum.models.constraints import Forbidden
+from rlsum.models.constraints import Constraints, Forbidden
 from rlsum.models.decoding import Decoding, Limits, Sampling, Warping
 from rlsum.models.sampling import BLOCKED, Drawn, log_policy
+from rlsum.models.summarizer import DrawsAndScores
 from rlsum.sections import names_of
 
-NOTHING = Forbidden.after(torch.empty((1, 0), dtype=torch.long), Sampling(), ends=(0,))
+NOTHING = Forbidden(ends=(0,), never=(), early=False)
 
 
 def test_every_option_has_a_case():
@@ -63,6 +64,35 @@ def test_greedy_texts_and_those_of_a_search_keep_the_limits(cut, kind, tmp_path)
         decoding = Decoding(method=method, beam=3, max_length=8, **tiny.CUTS[cut])
         for row in model.generate(batch, decoding).ids:
             check_limits(row, decoding, batch.ends)
+
+
+@pytest.mark.parametrize("kind", TINY)
+def test_a_constraint_knows_the_article_of_every_text(kind, tmp_path, monkeypatch):
+    """One that forbids the words of the article needs no more than this, to draw, to search and to score."""
+
+    def after(self, ids):
+        words = self.batch.src_extended[self.article]
+        return Forbidden(self.batch.ends, self.never, False, torch.ones_like(words, dtype=torch.bool), words)
+
+    def within(self, target, place):
+        forbidden, text = self.after(target), place // target.shape[1]
+        return forbidden._replace(begun=forbidden.begun[text], text=text)
+
+    for name, method in {"after": after, "within": within, "may_forbid": lambda self, t: True}.items():
+        monkeypatch.setattr(Constraints, name, method)
+    model, batch = MODELS[kind](tmp_path)
+    limits = {"min_length": 1, "max_length": 8}
+    samples, greedy = model.self_critical(batch, 6, rules := Sampling(**limits))
+    searches = [model.generate(batch, Decoding(method=method, beam=3, **limits)) for method in ("greedy", "beam")]
+    for tokens in (samples, greedy, *searches):
+        for row, ids in enumerate(tokens.ids):
+            of_article = {*batch.src_extended[row * len(batch) // len(tokens.ids)].tolist()}
+            assert not of_article & {*tokens_of(ids, batch.ends)}
+    scored = model(batch, samples.ids, Drawn.all(samples.ids, rules)).log_prob
+    torch.testing.assert_close(scored, samples.log_prob, atol=1e-5, rtol=0)
+    if isinstance(model, DrawsAndScores):
+        drawn = model.draw_and_score(batch, 6, rules, None, greedy=True, references=True)
+        torch.testing.assert_close(drawn.scores[0].log_prob, drawn.samples.log_prob, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("kind", TINY)
@@ -125,7 +155,8 @@ def test_the_options_by_hand():
 
     def policy(ids=no_ids, never=(), **options):
         sampling = Sampling(**options)
-        return log_policy(p.log(), Forbidden.after(ids, sampling, (3,), never), sampling).exp()[0].tolist()
+        forbidden = tiny.constraints(sampling, 1, (3,), never).after(ids)
+        return log_policy(p.log(), forbidden, sampling).exp()[0].tolist()
 
     assert policy() == pytest.approx([0.4, 0.3, 0.2, 0.1])
     assert policy(never=(0,)) == pytest.approx([0, 0.5, 1 / 3, 1 / 6])

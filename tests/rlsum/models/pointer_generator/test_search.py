@@ -260,7 +260,8 @@ def test_words_of_probability_zero_are_never_drawn():
     p = torch.zeros(1000, 5)
     p[:, 2] = 1.0
     for temperature in (0.1, 1.0, 100.0):
-        choose = search.sampler(Sampling(temperature=temperature))
+        sampling = Sampling(temperature=temperature)
+        choose = search.sampler(sampling, tiny.constraints(sampling, 1000, never=(UNK,)))
         words = NextWords(p.clone(), lambda rows: p[rows].log().clamp(min=NEVER))
         ids, log_prob = choose(words, torch.arange(1000), torch.empty((1000, 0), dtype=torch.long))
         assert set(ids.tolist()) == {2}

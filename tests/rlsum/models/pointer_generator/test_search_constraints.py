@@ -7,7 +7,6 @@ import tiny
 import torch
 
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
-from rlsum.models.constraints import Forbidden
 from rlsum.models.decoding import Decoding, Sampling
 
 PAIRS = (*tiny.PAIRS, tiny.EMPTY)
@@ -68,12 +67,12 @@ def test_no_ngram_repeats_once_blocked(method, n):
 )
 def test_completions_by_hand(history, n, expected):
     both = torch.tensor([[7] * len(history), history], dtype=torch.long)  # another row changes nothing
-    both, sampling, t = both.view(2, -1), Sampling(block_ngrams=n), len(history)
+    both, constraints, t = both.view(2, -1), tiny.constraints(Sampling(block_ngrams=n), 2), len(history)
     longer = torch.cat([both, torch.full((2, 2), 8)], 1)  # what comes later changes nothing
-    within = Forbidden.within(longer, torch.arange(longer.numel()), sampling, ())
+    within = constraints.within(longer, torch.arange(longer.numel()))
     last = torch.tensor([t, 2 * t + 2])  # behind the history of either text
     alone = next(own.select(torch.tensor([t])) for rows, own in within.split(t + 2, longer.numel()) if rows.start)
-    for forbidden in (Forbidden.after(both, sampling, ()), within.select(last), alone):
+    for forbidden in (constraints.after(both), within.select(last), alone):
         marked = forbidden.mark(torch.zeros(2 if forbidden is not alone else 1, 9), 1.0)
         assert marked[-1].nonzero().flatten().tolist() == expected
 
