@@ -265,14 +265,19 @@ class Config:
         return self.data.tokenizer or ("spacy" if unspaced and not subwords else "whitespace")
 
     @property
-    def reading(self) -> tuple[Columns, Tokenization]:
-        """How ``load_corpus`` reads any corpus."""
+    def tokenization(self) -> Tokenization:
+        """How any text becomes tokens."""
         from rlsum.data.corpus import Tokenization
 
         data = self.data
+        return Tokenization(self.tokenizer, self.language, data.lowercase, data.max_source, data.max_target)
+
+    @property
+    def reading(self) -> tuple[Columns, Tokenization]:
+        """How ``load_corpus`` reads any corpus."""
+        data = self.data
         names = data.id_column, data.source_column, data.reference_column
-        columns = Columns(*names, further=data.columns, lists=data.reference_lists)
-        return columns, Tokenization(self.tokenizer, self.language, data.lowercase, data.max_source, data.max_target)
+        return Columns(*names, further=data.columns, lists=data.reference_lists), self.tokenization
 
     @property
     def chooses_by(self) -> RewardSpec:

@@ -61,7 +61,7 @@ def main() -> None:
     stored = checkpoint.find(options.run)
     model = load_model(stored)
     config = replace(stored.config, data=replace(stored.config.data, train_limit=ARTICLES))
-    read = model.read(build.corpus(config, "train").rows, config.data.max_source, config.data.max_target)
+    read = model.read(build.corpus(config, "train").rows, config.tokenization)
     batch = model.collate(read[:ARTICLES])
     compare(model, copy.deepcopy(model).to(device), batch, batch.to(device))
     sizes = {**SIZES, "num_hidden_layers": options.layers}

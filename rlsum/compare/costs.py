@@ -307,9 +307,7 @@ def time_decoding(
     config, model = trainer.config, trainer.model
     choice = choice_of(how, config.language)
     decoding = _cut(decoding_of(config.decoding, how, sampled=choice is not None), longest)
-    rows = model.read(
-        articles(comparison.test_articles, config, how, choice), config.data.max_source, config.data.max_target
-    )
+    rows = model.read(articles(comparison.test_articles, config, how, choice), config.tokenization)
     model.eval()
     task = SummaryTask(model, rows, decoding, "timed", how, choice)
     batch = model.collate(rows[: len(rows)]).to(next(model.parameters()).device)

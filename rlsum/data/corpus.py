@@ -82,6 +82,11 @@ class Tokenization:
     max_target: int = 100
 
     @property
+    def cuts(self) -> tuple[Any, ...]:
+        """What a pretrained model's own tokenizer follows of these."""
+        return self.max_source, self.max_target
+
+    @property
     def characters(self) -> bool:
         """Whether tokens are characters of a language without spaces."""
         return without_spaces(self.tokenizer, self.language)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import datasets
     from transformers import PreTrainedTokenizerBase
 
+    from rlsum.data.corpus import Tokenization
+
 PLACE, TURN = "@article@", "@turn@"  # stand for the article and another turn in what a template makes
 TODAY = "26 Jul 2024"  # of templates that tell it: a prompt is the same every day
 CLOCK = re.compile(r"strftime_now\([^)]*\)")
@@ -62,18 +64,18 @@ class Prompt(Subwords):
         how = [self.before, self.after, self.lead, self.end, str(self.language), self.stop]
         return hashlib.sha256(json.dumps(how).encode()).hexdigest()[:16]
 
-    def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
-        """Rows with ids: of the prompt with at most ``max_source`` of the article; of the summary, and the end.
+    def read(self, rows: datasets.Dataset, how: Tokenization) -> datasets.Dataset:
+        """Rows with ids: of the prompt with at most ``how.max_source`` of the article; of the summary, and the end.
 
-        A reference cut at ``max_target`` ids, the end included, loses its end. Says what the prompt is, and how many
-        articles were cut.
+        A reference cut at ``how.max_target`` ids, the end included, loses its end. Says what the prompt is, and how
+        many articles were cut.
         """
         self._say()
-        tokenized = super().read(rows, max_source, max_target)
+        tokenized = super().read(rows, how)
         lost = column_of(tokenized, "src_lost").to_numpy()
         if cut := int(np.count_nonzero(lost)):
             say(
-                f"articles cut at data.max_source={max_source} tokens: {cut:,} of {len(tokenized):,}, which lose "
+                f"articles cut at data.max_source={how.max_source} tokens: {cut:,} of {len(tokenized):,}, which lose "
                 f"{lost.sum() / cut:,.0f} tokens on average"
             )
         return tokenized
@@ -87,10 +89,10 @@ class Prompt(Subwords):
     def _key(self) -> tuple[Any, ...]:
         return (*super()._key(), self.digest())
 
-    def _ids(self, rows: dict[str, list[Any]], max_source: int, max_target: int) -> dict[str, list[Any]]:
+    def _ids(self, rows: dict[str, list[Any]], how: Tokenization) -> dict[str, list[Any]]:
         articles = [self._spelled(text).strip() for text in rows["source"]]
         sources = [
-            (text, 0) if len(ids) <= max_source else self._cut(text, ids, max_source)
+            (text, 0) if len(ids) <= how.max_source else self._cut(text, ids, how.max_source)
             for text, ids in zip(articles, self._of(articles), strict=True)
         ]
         firsts = [self._spelled(texts[0]).strip() if texts else "" for texts in rows["references"]]
@@ -98,8 +100,8 @@ class Prompt(Subwords):
         return {
             "src_tokens": self._prompted(*(text for text, _ in sources)),
             "src_lost": [lost for _, lost in sources],
-            "tgt_tokens": [ids[:max_target] for ids in targets],
-            "tgt_whole": [len(ids) <= max_target for ids in targets],
+            "tgt_tokens": [ids[: how.max_target] for ids in targets],
+            "tgt_whole": [len(ids) <= how.max_target for ids in targets],
         }
 
     def _of(self, texts: Any) -> list[list[int]]:

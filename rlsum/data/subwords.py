@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import datasets
     from transformers import PreTrainedTokenizerBase
 
+    from rlsum.data.corpus import Tokenization
+
 IGNORED = -100  # pads targets: any id, even the tokenizer's padding, may be a token that the model predicts
 READ = ("src_tokens", "tgt_tokens", "tgt_whole")
 
@@ -33,22 +35,22 @@ class Subwords:
     prefix: str = ""
     line_break: str = " "
 
-    def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
+    def read(self, rows: datasets.Dataset, how: Tokenization) -> datasets.Dataset:
         """Rows of a corpus with the tokenizer's ids instead of words; texts are those of the corpus, uncut.
 
-        An article cut at ``max_source`` ids keeps the special tokens at its end, as in pretraining. A reference cut at
-        ``max_target`` ids loses its end token, which would teach the model to stop in the middle of a sentence. Limits
-        include special tokens.
+        An article cut at ``how.max_source`` ids keeps the special tokens at its end, as in pretraining. A reference cut
+        at ``how.max_target`` ids loses its end token, which would teach the model to stop in the middle of a sentence.
+        Limits include special tokens.
         """
         from datasets.fingerprint import Hasher
 
-        key = (rows._fingerprint, *self._key(), max_source, max_target)
+        key = (rows._fingerprint, *self._key(), *how.cuts)
         return rows.map(
             self._ids,
             batched=True,
             batch_size=200,
             remove_columns=[name for name in READ if name in rows.column_names],
-            fn_kwargs={"max_source": max_source, "max_target": max_target},
+            fn_kwargs={"how": how},
             new_fingerprint=Hasher.hash(key),
             desc="subwords",
         )
@@ -71,15 +73,15 @@ class Subwords:
         """One more than the tokenizer's largest id."""
         return max(self.tokenizer.get_vocab().values()) + 1
 
-    def _ids(self, rows: dict[str, list[Any]], max_source: int, max_target: int) -> dict[str, list[Any]]:
+    def _ids(self, rows: dict[str, list[Any]], how: Tokenization) -> dict[str, list[Any]]:
         sources = [self.prefix + self._spelled(source).replace("\n", " ") for source in rows["source"]]
         firsts = [self._spelled(references[0]) if references else "" for references in rows["references"]]
         targets = [text.replace("\n", self.line_break) for text in firsts]
         target_ids = self.tokenizer(text_target=targets, verbose=False)["input_ids"]  # no warning of long ones
         return {
-            "src_tokens": self.tokenizer(sources, truncation=True, max_length=max_source)["input_ids"],
-            "tgt_tokens": [ids[:max_target] for ids in target_ids],
-            "tgt_whole": [len(ids) <= max_target for ids in target_ids],
+            "src_tokens": self.tokenizer(sources, truncation=True, max_length=how.max_source)["input_ids"],
+            "tgt_tokens": [ids[: how.max_target] for ids in target_ids],
+            "tgt_whole": [len(ids) <= how.max_target for ids in target_ids],
         }
 
     def _spelled(self, text: str) -> str:

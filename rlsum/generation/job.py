@@ -98,7 +98,7 @@ def generate(
     with processes.main_first():
         rows = articles(corpus, config, how, choice)
     model = load()
-    rows = model.read(rows, config.data.max_source, config.data.max_target)
+    rows = model.read(rows, config.tokenization)
     system = how.system or Path(config.run).name
     task = SummaryTask(model, rows, decoding, system, how, choice)
     done = 0

@@ -18,6 +18,8 @@ from rlsum.models.sampling import Drawn
 if TYPE_CHECKING:
     import datasets
 
+    from rlsum.data.corpus import Tokenization
+
 
 WEIGHTS = "model.safetensors"  # in a checkpoint
 
@@ -77,8 +79,8 @@ class Model(nn.Module):
 
     config: ModelConfig
 
-    def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
-        """Give the rows of a corpus the model's own src_tokens, tgt_tokens and tgt_whole, cut at the limits."""
+    def read(self, rows: datasets.Dataset, how: Tokenization) -> datasets.Dataset:
+        """Give the rows of a corpus the model's own src_tokens, tgt_tokens and tgt_whole, cut as ``how`` says."""
         raise NotImplementedError
 
     def collate(self, rows: dict[str, list[Any]]) -> Batch:

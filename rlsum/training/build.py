@@ -67,7 +67,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     facts = environment.dependencies(train, valid, processes) | model.depends_on()
     _check_dependencies(config, signatures, facts, train, processes, resume)
     config = replace(config, model=model.config)  # later runs may resolve names differently
-    train_rows = model.read(train.rows, config.data.max_source, config.data.max_target)
+    train_rows = model.read(train.rows, config.tokenization)
     if not resume:
         config = with_divisor(config, token_counts(train_rows, "tgt_tokens"))
         if processes.rank == 0:
@@ -78,7 +78,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
         accelerator=accelerator,
         model=model,
         train_rows=train_rows,
-        valid_rows=model.read(valid.rows, config.data.max_source, config.data.max_target),
+        valid_rows=model.read(valid.rows, config.tokenization),
         step=training_step(config, model, reward, start, processes),
         choice=choice,
         metrics=metrics,

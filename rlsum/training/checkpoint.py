@@ -93,7 +93,7 @@ def create(folder: Path, config: Config, model: Model, signatures: Mapping[str, 
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / CONFIG, configs.dump(config).encode())
     with replacing_files(folder) as partial:
-        model.save_to(partial, asdict(config.reading[1]), config.decoding)
+        model.save_to(partial, asdict(config.tokenization), config.decoding)
     write_atomically(folder / REWARDS, (json.dumps(dict(signatures), indent=2) + "\n").encode())
 
 

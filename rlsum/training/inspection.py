@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import datasets
@@ -64,9 +64,9 @@ def inspected(config: Config, part: Part) -> Inspected:
         )
         lengths = [column_of(uncut, name).to_numpy() for name in ("source", "reference")]
         return Inspected(corpus, corpus.rows, [lengths[0], lengths[1][lengths[1] >= 0]], vocabulary)
-    whole = vocabulary.read(corpus.rows, UNCUT, UNCUT)
+    whole = vocabulary.read(corpus.rows, replace(config.tokenization, max_source=UNCUT, max_target=UNCUT))
     lengths = [token_counts(whole, "src_tokens") - vocabulary.around, token_counts(whole, "tgt_tokens")]
-    rows = vocabulary.read(corpus.rows, data.max_source, data.max_target)
+    rows = vocabulary.read(corpus.rows, config.tokenization)
     return Inspected(corpus, rows, lengths, None, vocabulary.tokenizer)
 
 

@@ -151,7 +151,9 @@ def summarizer(folder, smoothed=False, **section):
 
 def batch(model, pairs=NEWS, max_target=20):
     """A batch of articles and references, as a model reads them."""
-    return model.collate(model.read(rows(pairs), 64, max_target)[: len(pairs)])
+    from rlsum.data.corpus import Tokenization
+
+    return model.collate(model.read(rows(pairs), Tokenization(max_source=64, max_target=max_target))[: len(pairs)])
 
 
 def vowels(candidates, references=None, sources=None):

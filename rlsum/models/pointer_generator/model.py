@@ -32,6 +32,8 @@ from rlsum.models.summarizer import WEIGHTS, DrawnScores, Model, TargetScores, T
 if TYPE_CHECKING:
     import datasets
 
+    from rlsum.data.corpus import Tokenization
+
 MODEL_TYPE = "rlsum-pointer-generator"  # in the config.json of a checkpoint
 
 
@@ -42,7 +44,7 @@ class PointerGenerator(Network, Model):
 
     # ---- the summarizer protocol ----------------------------------------------------------------------------------
 
-    def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
+    def read(self, rows: datasets.Dataset, how: Tokenization) -> datasets.Dataset:
         """Return the rows unchanged: the corpus has already cut them into words."""
         return rows
 

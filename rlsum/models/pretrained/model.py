@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import datasets
     from transformers import PreTrainedConfig, PreTrainedModel
 
+    from rlsum.data.corpus import Tokenization
+
 
 class TransformersModel(Model):
     """A network of transformers, its tokenizer, and the rules for its special tokens.
@@ -80,9 +82,9 @@ class TransformersModel(Model):
 
     # ---- the summarizer protocol ----------------------------------------------------------------------------------
 
-    def read(self, rows: datasets.Dataset, max_source: int, max_target: int) -> datasets.Dataset:
+    def read(self, rows: datasets.Dataset, how: Tokenization) -> datasets.Dataset:
         """Rows with the tokenizer's ids; see Subwords.read. Raises UserError for ids unknown to the network."""
-        read = self.vocabulary.read(rows, max_source, max_target)
+        read = self.vocabulary.read(rows, how)
         tables = {"src_tokens": self.network.get_input_embeddings(), "tgt_tokens": self.network.get_output_embeddings()}
         for column, table in tables.items():
             size = len(table.weight)

@@ -12,7 +12,7 @@ import datasets
 import torch
 
 from rlsum.config import Config, ConfigError
-from rlsum.data.corpus import Corpus
+from rlsum.data.corpus import Corpus, Tokenization
 from rlsum.data.subwords import Subwords
 from rlsum.models.kinds import kind_of
 from rlsum.models.options import ModelConfig
@@ -119,7 +119,8 @@ def _on_policy(config: Config, model: TransformersModel) -> TransformersModel:
         return model
     texts = {"id": ["0", "1"], "source": list(TRIAL), "references": [[TRIAL[1]]] * 2}
     with quietly():  # these are not the user's
-        batch = model.collate(model.read(datasets.Dataset.from_dict(texts), 32, 32)[:2])
+        rows = model.read(datasets.Dataset.from_dict(texts), Tokenization(max_source=32, max_target=32))
+        batch = model.collate(rows[:2])
     with torch.random.fork_rng(devices=[]):  # leaves the run's random numbers alone
         torch.manual_seed(0)
         sampling = config.samples_from

@@ -5,6 +5,7 @@ import pretrained as tiny
 import pytest
 
 from rewards.text.languages import language_of
+from rlsum.data.corpus import Tokenization
 from rlsum.data.prompt import prompt
 from rlsum.errors import UserError
 from rlsum.readers.understood import _log
@@ -23,8 +24,9 @@ def words(template=lm.TEMPLATE):
     return tokenizer
 
 
-def read(made, source="the old mill . three people .", summary="the mill", max_source=64, max_target=20):
-    return made.read(tiny.rows([(source, summary)]), max_source, max_target)[0]
+def read(made, source="the old mill . three people .", summary="the mill", **limits):
+    how = Tokenization(**{"max_source": 64, "max_target": 20, **limits})
+    return made.read(tiny.rows([(source, summary)]), how)[0]
 
 
 @pytest.mark.parametrize("system", [None, "", "Be brief."])

@@ -12,6 +12,7 @@ from seq2seq_runs import LANGUAGE_MODELS, MIXED, NEWS, rlsum, settings, trained
 from tiny import calm
 
 from rlsum import config as configs
+from rlsum.data.corpus import Tokenization
 from rlsum.records import read_outputs
 from rlsum.training import build, checkpoint
 from rlsum.training.start.origin import load_model
@@ -346,7 +347,7 @@ def test_updates_are_switched_off_to_score_as_the_start_and_on_again(place):
     config = configs.check(values, "test")
     assert isinstance(config.model, Seq2SeqConfig)
     model = START.built(config, config.model, str(place / "bart"))
-    batch = model.collate(model.read(tiny.rows(tiny.NEWS), 64, 20)[:2])
+    batch = model.collate(model.read(tiny.rows(tiny.NEWS), Tokenization(max_source=64, max_target=20))[:2])
     start = model(batch, batch.target).log_prob
     trained_names = [name for name, p in model.named_parameters() if p.requires_grad]
     with torch.no_grad():

@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSeq2SeqLM
 
+from rlsum.data.corpus import Tokenization
 from rlsum.errors import UserError, disk_full
 from rlsum.generation import plain
 from rlsum.generation.options import Generating
@@ -153,10 +154,10 @@ def test_a_token_that_the_network_has_no_place_for_is_named_where_a_text_has_it(
     tokenizer.save_pretrained(copied)
     config = plain.configuration(str(copied), Generating())[0]
     model = seq2seq.START.built(config, config.model, str(copied))
-    model.read(tiny.rows(tiny.NEWS), 64, 20)
+    model.read(tiny.rows(tiny.NEWS), Tokenization(max_source=64))
     for pair in (("the Quercus", "the mill"), ("the mill", "the Quercus")):
         with pytest.raises(UserError, match=rf"a token 'Quercus', id {known}, but the network has {known} tokens"):
-            model.read(tiny.rows([*tiny.NEWS, pair]), 64, 20)
+            model.read(tiny.rows([*tiny.NEWS, pair]), Tokenization(max_source=64))
 
 
 def test_a_disk_that_is_full_where_the_tokenizer_is_written_is_told_as_such(bart, tmp_path):

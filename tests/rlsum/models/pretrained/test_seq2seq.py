@@ -10,6 +10,7 @@ import torch
 from pretrained import batch
 from pretrained import summarizer as load
 
+from rlsum.data.corpus import Tokenization
 from rlsum.data.subwords import IGNORED
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pretrained import loading
@@ -262,12 +263,12 @@ def test_global_attention_is_refused_where_there_is_none(folders):
 
 def test_a_reference_that_is_cut_has_no_end_token_and_an_article_keeps_its_own(folders):
     model = load(folders["t5"])
-    rows = model.read(tiny.rows(tiny.NEWS), 10, 5)
+    rows = model.read(tiny.rows(tiny.NEWS), Tokenization(max_source=10, max_target=5))
     news = model.collate(rows[:4])
     assert rows["tgt_whole"] == [False] * 4
     assert not (news.target == 1).any()
     assert [row[-1] for row in rows["src_tokens"]] == [1] * 4
-    whole = model.read(tiny.rows(tiny.NEWS), 64, 64)
+    whole = model.read(tiny.rows(tiny.NEWS), Tokenization(max_source=64, max_target=64))
     assert whole["tgt_whole"] == [True] * 4
     assert all(row[-1] == 1 for row in whole["tgt_tokens"])
     assert whole["source"] == [source for source, _ in tiny.NEWS]
