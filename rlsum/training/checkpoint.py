@@ -50,6 +50,7 @@ class Progress:
 
     had_gradient, had_advantage  whether any update, or any sample had one; None: nothing was sampled
     best       the best selection value, higher is better; None before the first defined one
+    finished   early stopping has ended the run
     scaler     state of the loss scaler, with fp16
     due        a signal came before the validation of this step had ended
     unwritten  of a run that a signal stopped: what its logs do not have yet
