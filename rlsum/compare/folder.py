@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -194,6 +194,15 @@ def read_metrics(run: str | Path) -> list[dict[str, Any]]:
         if row.problem:
             raise RecordError(f"{row.where}: {row.problem}")
     return [row.fields for row in rows if not row.problem]
+
+
+def trainings(cells: Iterable[Cell]) -> dict[str, list[list[dict[str, Any]]]]:
+    """Row title -> the log of each seed's training, as far as it has begun."""
+    runs: dict[str, list[list[dict[str, Any]]]] = {}
+    for cell in cells:
+        if cell.config is not None and (Path(str(cell.model)) / METRICS).exists():
+            runs.setdefault(cell.title, []).append(read_metrics(str(cell.model)))
+    return runs
 
 
 def last_update(path: Path) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from rewards.base import labelled
 from rewards.specs import as_spec
 from rlsum.compare.cells import NONE, START, Cell, commands_of, typed
 from rlsum.compare.costs import held
-from rlsum.compare.folder import METRICS, Folder, read_metrics
+from rlsum.compare.folder import Folder, trainings
 from rlsum.compare.report import tables
 from rlsum.compare.report.chain import chain, chain_blocks
 from rlsum.compare.report.cut import cut_differences
@@ -25,7 +24,7 @@ from rlsum.compare.report.overoptimization import Path as Validations
 from rlsum.compare.report.overoptimization import frontiers, overoptimization_blocks, paths
 from rlsum.compare.report.reading import one_article, section_for_reading
 from rlsum.compare.report.side_effects import equal_length_table
-from rlsum.compare.report.spent import best_updates, spent
+from rlsum.compare.report.spent import spent
 from rlsum.compare.report.texts import read_texts
 from rlsum.compare.report.training_curves import draw_runs
 from rlsum.compare.results import Results, best, gather
@@ -62,7 +61,7 @@ def write_report(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
 def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) -> list[Block]:
     """The report; ``results`` of every way of decoding, the main one first."""
     main, *others = results
-    margin, runs = folder.comparison.margin, trainings(cells)
+    margin = folder.comparison.margin
     title = Heading(f"Which reward? {folder.path.name}", 1)
     if not main.systems:
         return [title, *section("Cells without a result", tables.failures(main))]
@@ -88,8 +87,8 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
                 f"Decoded by {decoded.method}", tables.verdict_table(decoded, margin), tables.cross_table(decoded)
             )
         ),
-        *section("Training", *draw_runs(runs, followed(folder), START)),
-        *section("Cost", spent(runs, best_updates(cells)), Bullets(held(folder, cells, len(main.ids)))),
+        *section("Training", *draw_runs(trainings(cells), followed(folder), START)),
+        *section("Cost", spent(cells), Bullets(held(folder, cells, len(main.ids)))),
         *section("Where they differ most", *section_for_reading(folder, cells, main)),
         *section("Ask people", *for_people(folder, cells, main)),
         *(section("Cells without a result", tables.failures(main)) if main.failed else []),
@@ -114,15 +113,6 @@ def about(cells: Sequence[Cell], results: Results) -> str:
     return (
         f"{articles}, {seeds}. Every training begins with the start and takes {steps} updates at most{control}. {scope}"
     )
-
-
-def trainings(cells: Sequence[Cell]) -> dict[str, list[list[dict[str, Any]]]]:
-    """Row title -> the log of each seed's training, as far as it has begun."""
-    runs: dict[str, list[list[dict[str, Any]]]] = {}
-    for cell in cells:
-        if cell.config is not None and (Path(str(cell.model)) / METRICS).exists():
-            runs.setdefault(cell.title, []).append(read_metrics(str(cell.model)))
-    return runs
 
 
 def followed(folder: Folder) -> list[str]:

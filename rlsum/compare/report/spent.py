@@ -10,13 +10,18 @@ from typing import Any
 import numpy as np
 
 from rlsum.compare.cells import Cell
-from rlsum.compare.folder import RESULT
+from rlsum.compare.folder import RESULT, trainings
 from rlsum.pages.table import SCALE, UNDEFINED, Table, text_table
 from rlsum.readers import json_object
 
 
-def spent(
-    runs: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]], updates: Mapping[str, Sequence[int]] | None = None
+def spent(cells: Sequence[Cell]) -> Table:
+    """What the trainings of cells took. What they were expected to take: ``rlsum.compare.costs``."""
+    return spent_table(trainings(cells), best_updates(cells))
+
+
+def spent_table(
+    runs: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]], updates: Mapping[str, Sequence[int]]
 ) -> Table:
     """What the training of each row took, from the logs of its seeds: the mean over them.
 
@@ -29,7 +34,7 @@ def spent(
             UNDEFINED if math.isnan(value) else f"{value:,.{digits}f}"
             for value, digits in zip(means, (0, 2, 1, 0), strict=True)
         )
-        used = ", ".join(f"{step:,}" for step in (updates or {}).get(title, ())) or UNDEFINED
+        used = ", ".join(f"{step:,}" for step in updates.get(title, ())) or UNDEFINED
         rows.append((title, used, *numbers, UNDEFINED if math.isnan(share) else f"{SCALE * share:.0f}"))
     note = (
         "Checkpoint: after how many updates validation was best in each seed; these weights wrote the summaries, those "

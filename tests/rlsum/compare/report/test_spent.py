@@ -1,4 +1,4 @@
-from rlsum.compare.report.spent import spent
+from rlsum.compare.report.spent import spent_table
 from rlsum.pages.table import UNDEFINED
 
 
@@ -6,7 +6,7 @@ def test_times_are_those_of_the_log_and_rows_without_rewards_have_no_share():
     lines = [{"kind": "train", "step": step, "updates_per_second": 0.5, "tokens_per_second": 70} for step in (3, 6)]
     rewarded = [{**line, "reward_share": 0.25} for line in lines]
     runs = {"continued likelihood": [lines], "rouge-l": [rewarded, rewarded], "sms": [[]]}  # the last has not begun
-    table = spent(runs, {"rouge-l": [4, 0]})
+    table = spent_table(runs, {"rouge-l": [4, 0]})
     assert table.header[-1] == "reward, % of the time"
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["continued likelihood", UNDEFINED, "6", "2.00", "0.2", "70", UNDEFINED],
