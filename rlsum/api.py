@@ -16,7 +16,7 @@ from rewards import Description, Reward, describe
 from rewards import from_spec as load
 from rlsum.drafts.drafted import init
 from rlsum.explain.explained import explain
-from rlsum.generation.job import Generated, generate
+from rlsum.generation.generated import Generated, generate
 from rlsum.generation.options import Generating
 from rlsum.pages.shown import Advance
 from rlsum.scoring.evaluation import evaluate

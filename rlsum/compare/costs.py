@@ -25,7 +25,7 @@ from rlsum.compare.scoring import FIX, score_file
 from rlsum.data.counts import token_counts
 from rlsum.errors import RecordError, UserError
 from rlsum.files import write_atomically
-from rlsum.generation.job import articles
+from rlsum.generation.generated import articles
 from rlsum.generation.options import Generating, choice_of, decoding_of
 from rlsum.generation.outputs import SummaryTask
 from rlsum.models.decoding import Limits

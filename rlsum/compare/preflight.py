@@ -26,7 +26,7 @@ from rlsum.config import Config
 from rlsum.data.corpus import load_corpus
 from rlsum.errors import ConfigError, UserError
 from rlsum.evaluation.trained.power import DEFAULTS, Family, Variances
-from rlsum.generation.job import articles
+from rlsum.generation.generated import articles
 from rlsum.generation.options import Generating, choice_of, decoding_of
 from rlsum.generation.outputs import check_ids
 from rlsum.pages.blocks import Block, Bullets, Heading, Paragraph
