@@ -146,7 +146,9 @@ def summarizer(folder, smoothed=False, **section):
     config = Seq2SeqConfig(pretrained=str(folder), **{"dropout": False, **section})
     words = Subwords(loading.load_tokenizer(str(folder)), config.prefix, config.line_break)
     network = loading.load_network(str(folder), bool(config.dropout))
-    return Seq2Seq(config, network, loading.load_config(str(folder)), words, smoothed).eval()
+    made = Seq2Seq(config, network, loading.load_config(str(folder)), words)
+    made.smoothed = smoothed
+    return made.eval()
 
 
 def batch(model, pairs=NEWS, max_target=20):

@@ -47,10 +47,9 @@ class Causal(TransformersModel):
         network: PreTrainedModel,
         described: PreTrainedConfig,
         vocabulary: Prompt,
-        smoothed: bool = False,
     ) -> None:
         rules = TokenRules.behind_a_prompt(network.generation_config, vocabulary.pad, vocabulary.end)
-        super().__init__(config, network, described, vocabulary, rules, smoothed)
+        super().__init__(config, network, described, vocabulary, rules)
         self._differs: dict[tuple[str, bool], str] = {}  # device, half precision -> see _difference
         self._told = False
 

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 class TransformersModel(Model):
     """A network of transformers, its tokenizer, and the rules for its special tokens.
 
-    Checkpoints contain the ``described`` sizes, with dropout rates that the network may have been loaded without. If
-    ``smoothed``, scores in training include the mean over tokens.
+    Checkpoints contain the ``described`` sizes, with dropout rates that the network may have been loaded without.
+    ``smoothed``: whether scores in training include the mean over tokens, which smoothed labels need.
     """
 
     family: ClassVar[Family]
@@ -51,10 +51,9 @@ class TransformersModel(Model):
         described: PreTrainedConfig,
         vocabulary: Subwords,
         rules: TokenRules,
-        smoothed: bool = False,
     ) -> None:
         super().__init__()
-        self.smoothed = smoothed
+        self.smoothed = False
         self.config, self.network, self.described, self.vocabulary = config, network, described, vocabulary
         self.rules = rules
         network.generation_config = self.rules.generation_config(Decoding())

@@ -47,10 +47,9 @@ class Seq2Seq(TransformersModel):
         network: PreTrainedModel,
         described: PreTrainedConfig,
         vocabulary: Subwords,
-        smoothed: bool = False,
     ) -> None:
         rules = TokenRules.of(network.generation_config, vocabulary.pad)
-        super().__init__(config, network, described, vocabulary, rules, smoothed)
+        super().__init__(config, network, described, vocabulary, rules)
         self._refusal: str | None = None  # why texts are drawn by transformers' generate; "" if they are not
 
     def logits(self, batch: Batch, target: Tensor) -> Tensor:

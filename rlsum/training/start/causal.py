@@ -48,8 +48,7 @@ class CausalStart(PretrainedStart):
         """See PretrainedStart.made."""
         assert isinstance(section, CausalConfig)
         network = loading.load_network(name, bool(section.dropout), self.family)
-        words, smoothed = self.subwords(config, section, name), config.objective.label_smoothing > 0
-        return Causal(section, network, loading.load_config(name, self.family), words, smoothed)
+        return Causal(section, network, loading.load_config(name, self.family), self.subwords(config, section, name))
 
 
 START = CausalStart()

@@ -61,8 +61,7 @@ class Seq2SeqStart(PretrainedStart):
         """See PretrainedStart.made."""
         assert isinstance(section, Seq2SeqConfig)
         network = loading.load_network(name, bool(section.dropout))
-        smoothed = config.objective.label_smoothing > 0
-        return Seq2Seq(section, network, loading.load_config(name), self.subwords(config, section, name), smoothed)
+        return Seq2Seq(section, network, loading.load_config(name), self.subwords(config, section, name))
 
 
 START = Seq2SeqStart()
