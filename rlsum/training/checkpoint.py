@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -66,6 +67,18 @@ class Progress:
     scaler: dict[str, float] | None = None
     due: bool = False
     unwritten: dict[str, Any] | None = None
+
+    def validated(self, value: float, patience: int | None) -> bool:
+        """Count a validation by its selection value; returns whether it is the best so far."""
+        self.due = False
+        better = self.best is None or value > self.best
+        if better:
+            self.best = value if math.isfinite(value) else None
+            self.best_step, self.without_gain = self.step, 0
+        else:
+            self.without_gain += 1
+            self.finished = patience is not None and self.without_gain >= patience
+        return better
 
 
 def claim(run: str | Path) -> IO[bytes]:

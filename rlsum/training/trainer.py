@@ -287,18 +287,11 @@ class Trainer:
         if self._drawn is not None:
             self._samples = training_samples(self.model, *self._drawn, training.sample_outputs)
         result = self.measure()
-        progress.due = False
         value = self.choice(result.values)
         for name in ("reward", self.choice.name):
             if name in self.metrics and not math.isfinite(result.values.get(name, 0.0)):
                 self._refuse_undefined(name, result)
-        better = progress.best is None or value > progress.best
-        if better:
-            progress.best = value if math.isfinite(value) else None
-            progress.best_step, progress.without_gain = progress.step, 0
-        else:
-            progress.without_gain += 1
-            progress.finished = training.patience is not None and progress.without_gain >= training.patience
+        better = progress.validated(value, training.patience)
         monitor.valid(progress.step, result.values, better)
         every = max(1, len(result.outputs) // max(1, training.sample_outputs))  # of all lengths
         shown = result.outputs[::every][: training.sample_outputs]
