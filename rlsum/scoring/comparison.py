@@ -42,7 +42,7 @@ class Resampling:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairedDifference:
     """``system`` minus ``baseline`` (another system) on one metric, over the items on which both are defined.
 
     ``p_holm`` is ``p`` adjusted for all comparisons of the family. ``shared`` counts items with an output from both,
@@ -70,18 +70,18 @@ def intervals(
     return {name: resampling.interval(values, spans.get(name, ANY)) for name, values in columns.items()}
 
 
-def compare(system: SystemScores, baseline: SystemScores, metric: str, resampling: Resampling) -> Comparison:
+def compare(system: SystemScores, baseline: SystemScores, metric: str, resampling: Resampling) -> PairedDifference:
     """Compare two systems on one metric, paired by id. NaN difference and p where they share no defined item."""
     rows, baseline_rows, unpaired = _paired(system, baseline)
     difference: tuple[Interval, float] = Interval(np.nan, np.nan, np.nan, 0), np.nan
     if rows:
         difference = resampling.difference(system.metrics[metric][rows], baseline.metrics[metric][baseline_rows])
-    return Comparison(system.system, baseline.system, metric, *difference, len(rows), unpaired)
+    return PairedDifference(system.system, baseline.system, metric, *difference, len(rows), unpaired)
 
 
 def compare_corpora(
     system: SystemScores, baseline: SystemScores, metric: str, resampling: Resampling
-) -> Comparison | None:
+) -> PairedDifference | None:
     """Compare the values of two whole corpora on the articles that both have; None where they share none.
 
     The test swaps the outputs of random articles (Riezler and Maxwell 2005): a value of all texts has no mean of
@@ -99,7 +99,7 @@ def compare_corpora(
     extreme = int((np.abs(swapped) >= abs(difference) - 1e-12).sum())
     p = (extreme + 1) / (len(swapped) + 1)
     interval = Interval(difference, np.nan, np.nan, len(rows))
-    return Comparison(system.system, baseline.system, f"{metric}{OF_CORPUS}", interval, p, len(rows), unpaired)
+    return PairedDifference(system.system, baseline.system, f"{metric}{OF_CORPUS}", interval, p, len(rows), unpaired)
 
 
 def _paired(system: SystemScores, baseline: SystemScores) -> tuple[list[int], list[int], int]:
@@ -109,7 +109,9 @@ def _paired(system: SystemScores, baseline: SystemScores) -> tuple[list[int], li
     return rows, [index[system.ids[row]] for row in rows], len(system.ids) + len(baseline.ids) - 2 * len(rows)
 
 
-def compare_all(systems: Sequence[SystemScores], baseline: SystemScores, resampling: Resampling) -> list[Comparison]:
+def compare_all(
+    systems: Sequence[SystemScores], baseline: SystemScores, resampling: Resampling
+) -> list[PairedDifference]:
     """Every other system against ``baseline`` on every metric that both have, Holm-adjusted as one family.
 
     Values of whole corpora are tested like means: what a table shows is what is tested.

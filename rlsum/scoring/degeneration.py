@@ -25,7 +25,7 @@ ENDED = r"\p{Sentence_Terminal}[\p{P}\s]*$"
 
 
 @dataclass(frozen=True)
-class Limits:
+class LengthLimits:
     """The fewest and the most tokens that decoding allowed, and what counts them in a text.
 
     ``longest`` None: unknown; a length that no text exceeds and at which most stop in a sentence is taken for it.
@@ -58,12 +58,12 @@ SIGNS: dict[str, Sign] = {
 
 
 def degeneration(
-    outputs: Sequence[Output], limits: Limits | None = None, language: str | None = None
+    outputs: Sequence[Output], limits: LengthLimits | None = None, language: str | None = None
 ) -> dict[str, float]:
     """Sign -> the share of the texts, 0 to 1, that has it. ``language``: code of the texts, for their stop words."""
     if not outputs:
         return dict.fromkeys(SIGNS, 0.0)
-    limits, dropped = limits or Limits(), _stop_words(language)
+    limits, dropped = limits or LengthLimits(), _stop_words(language)
     counts: Counter[str] = Counter()
     for output in outputs:
         counts.update(_of_text(output.candidate, dropped))

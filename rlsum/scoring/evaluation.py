@@ -22,7 +22,7 @@ from rlsum.pages.pictures.drawing import COLOURS, Mode, Picture, drawn, short_na
 from rlsum.pages.shown import Advance, Shown, frame, quiet
 from rlsum.parsing import options_checked
 from rlsum.records import Output, finite
-from rlsum.scoring.comparison import OF_CORPUS, Comparison, Resampling, compare_all, intervals
+from rlsum.scoring.comparison import OF_CORPUS, PairedDifference, Resampling, compare_all, intervals
 from rlsum.scoring.notes import notes_on_differences, notes_on_scores
 from rlsum.scoring.outputs import SystemScores, load_available, outputs_of, read_systems, score_systems
 from rlsum.scoring.scored import STANDARD
@@ -49,7 +49,7 @@ class Evaluation(Shown):
     outputs: Mapping[str, Sequence[Output]]
     metrics: Means
     properties: Means
-    comparisons: Sequence[Comparison]
+    comparisons: Sequence[PairedDifference]
     compared_with: str
     resampling: Resampling
     signatures: Mapping[str, str]
@@ -237,7 +237,7 @@ def difference_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:
         yield item.system, item.baseline, item.metric, *item.interval, item.p, item.p_holm
 
 
-def picture(comparisons: Sequence[Comparison]) -> Picture:
+def picture(comparisons: Sequence[PairedDifference]) -> Picture:
     """Every difference with its interval, times 100; the first on top."""
     defined = [item for item in comparisons if not math.isnan(item.interval.mean)]
 

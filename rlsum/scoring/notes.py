@@ -9,7 +9,7 @@ from itertools import combinations
 from rlsum.evaluation.statistics import Interval
 from rlsum.pages.table import joined
 from rlsum.records import Output
-from rlsum.scoring.comparison import OF_CORPUS, Comparison
+from rlsum.scoring.comparison import OF_CORPUS, PairedDifference
 from rlsum.scoring.degeneration import SIGNS, degeneration
 
 Outputs = Mapping[str, Sequence[Output]]  # by system
@@ -20,7 +20,7 @@ def notes_on_scores(metrics: Mapping[str, Mapping[str, Interval]], outputs: Outp
     return [*_undefined(metrics, outputs), *_identical(outputs), *_no_text(outputs)]
 
 
-def notes_on_differences(comparisons: Sequence[Comparison], outputs: Outputs, compared_with: str) -> list[str]:
+def notes_on_differences(comparisons: Sequence[PairedDifference], outputs: Outputs, compared_with: str) -> list[str]:
     """All that is said below the table of differences."""
     test = "Two-sided sign-flip permutation test, paired by id; Holm: adjusted for all rows of this table."
     if any(item.metric.endswith(OF_CORPUS) for item in comparisons):
@@ -65,7 +65,7 @@ def _undefined(metrics: Mapping[str, Mapping[str, Interval]], outputs: Outputs) 
     ]
 
 
-def _unpaired(comparisons: Sequence[Comparison]) -> list[str]:
+def _unpaired(comparisons: Sequence[PairedDifference]) -> list[str]:
     """Articles that only one of two systems has."""
     lines = [
         f"{item.system} and {item.baseline} share {item.shared:,} articles; {item.unpaired:,} articles with an output "

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rlsum.evaluation.statistics import Interval
 from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, interval_cell, p_text
-from rlsum.scoring.comparison import OF_CORPUS, Comparison
+from rlsum.scoring.comparison import OF_CORPUS, PairedDifference
 from rlsum.scoring.properties import PROPERTIES
 
 ALPHA = 0.05
@@ -72,7 +72,7 @@ def property_table(
     return Table(caption, ("system", *(measure.label for measure in shown)), cells, (*legend, *notes))
 
 
-def difference_table(comparisons: Sequence[Comparison], caption: str, notes: Iterable[str] = ()) -> Table:
+def difference_table(comparisons: Sequence[PairedDifference], caption: str, notes: Iterable[str] = ()) -> Table:
     """One row a comparison: difference with interval, p, Holm-adjusted p, and the number of items."""
     cells = tuple(
         (
@@ -90,7 +90,7 @@ def difference_table(comparisons: Sequence[Comparison], caption: str, notes: Ite
     return Table(caption, header, cells, (legend, *notes))
 
 
-def comparison_cell(comparison: Comparison) -> Cell:
+def comparison_cell(comparison: PairedDifference) -> Cell:
     """A signed difference with its interval, marked where the two are shown to differ."""
     mean, low, high = (value * SCALE for value in comparison.interval[:3])
     few = "too few items for an interval" if math.isnan(low) and not math.isnan(mean) else ""

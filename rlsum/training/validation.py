@@ -74,18 +74,19 @@ def likelihood(model: Model, batches: Iterable[Batch], processes: Processes = ON
     return {"nll": nll / total} | ({"coverage": coverage / total} if coverage else {})
 
 
-def decode(model: Model, batches: Iterable[Batch], decoding: Decoding, system: str) -> Iterable[Output]:
-    """The output of each article, in the order of the batches; one for each sample if decoding draws several."""
-    for batch in batches:
-        yield from outputs_of(batch, model.to_text(batch, model.generate(batch, decoding, scored=False)), system)
+def decoded_outputs(model: Model, batch: Batch, decoding: Decoding, system: str) -> list[Output]:
+    """The output of each article; one for each sample if decoding draws several."""
+    return outputs_of(batch, model.to_text(batch, model.generate(batch, decoding, scored=False)), system)
 
 
-def outputs_of(batch: Batch, texts: Sequence[str], system: str) -> Iterable[Output]:
+def outputs_of(batch: Batch, texts: Sequence[str], system: str) -> list[Output]:
     """Texts as outputs; of B*k texts, i*k .. i*k+k-1 belong to article i of the batch."""
+    outputs = []
     for i, text in enumerate(texts):
         row = i // (len(texts) // len(batch))
         article = batch.ids[row], batch.sources[row], batch.references[row]
-        yield Output(*article, text, system, columns=dict(batch.columns[row]))
+        outputs.append(Output(*article, text, system, columns=dict(batch.columns[row])))
+    return outputs
 
 
 def score(
@@ -137,7 +138,7 @@ def validate(
 
     With several processes the batches are this process's share, and all processes return the same result.
     """
-    decoded_batches = processes.gather([list(decode(model, [batch], decoding, system)) for batch in decoded])
+    decoded_batches = processes.gather([decoded_outputs(model, batch, decoding, system) for batch in decoded])
     outputs = [output for batch in decoded_batches for output in batch]
     columns = score(clean_records(outputs) if model.config.clean else outputs, rewards, processes) if outputs else {}
     outputs = [

@@ -19,7 +19,7 @@ from rlsum.config import Config
 from rlsum.generation.options import Generating, decoding_of
 from rlsum.pages.table import joined
 from rlsum.records import Output, read_outputs
-from rlsum.scoring.degeneration import MOSTLY, SIGNS, Limits, degeneration
+from rlsum.scoring.degeneration import MOSTLY, SIGNS, LengthLimits, degeneration
 from rlsum.scoring.properties import copy_rate, novelty
 from rlsum.training import checkpoint
 
@@ -117,20 +117,20 @@ def _add_references(read: Read, outputs: Sequence[Output], language: str | None)
             read.copied[name] = float(np.nanmean(values))
 
 
-def limits_of(folder: Folder, cell: Cell, method: str) -> Limits:
+def limits_of(folder: Folder, cell: Cell, method: str) -> LengthLimits:
     """The lengths that decoding allowed a cell's model, and how its tokens are counted; unknown for given outputs."""
     if cell.model is None:
-        return Limits()
+        return LengthLimits()
     stored = checkpoint.described(cell.model)
     config = (
         stored.config if stored is not None else configs.check(dict(cell.config), cell.name) if cell.config else None
     )
     if config is None:
-        return Limits()
+        return LengthLimits()
     comparison = folder.comparison
     section = comparison.choosing[cell.system] if cell.kind == "choosing" else comparison.decoding[method]
     decoding = decoding_of(config.decoding, Generating(**asdict(section)), sampled=cell.kind == "choosing")
-    limits = Limits(decoding.min_length, decoding.max_length)
+    limits = LengthLimits(decoding.min_length, decoding.max_length)
     if config.model is not None and config.model.own_tokenizer:
         return limits if stored is None else replace(limits, count=_subwords(str(stored.folder)))
     return replace(limits, count=_characters) if _reads_characters(config) else limits

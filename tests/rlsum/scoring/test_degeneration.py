@@ -7,7 +7,7 @@ import random
 import pytest
 
 from rlsum.records import Output
-from rlsum.scoring.degeneration import SIGNS, Limits, degeneration
+from rlsum.scoring.degeneration import SIGNS, LengthLimits, degeneration
 
 NOUNS = "river council storm harbour doctor engine museum valley teacher bridge market forest".split()  # noqa: SIM905
 VERBS = "closed opened repaired visited flooded sold".split()  # noqa: SIM905
@@ -25,7 +25,7 @@ def outputs(texts) -> list[Output]:
     return [Output(str(place), f"article {place}", (), text, "s") for place, text in enumerate(texts)]
 
 
-def alarms(texts, limits: Limits | None = None, language: str | None = None) -> set[str]:
+def alarms(texts, limits: LengthLimits | None = None, language: str | None = None) -> set[str]:
     shares = degeneration(outputs(texts), limits, language)
     assert shares.keys() == SIGNS.keys()
     return {name for name, share in shares.items() if share >= SIGNS[name].alarm}
@@ -52,7 +52,7 @@ FRENCH = [f"Le maire de la ville {place} a ouvert le musée près du vieux pont.
     ],
 )
 def test_ordinary_summaries_raise_no_alarm(texts, language):
-    assert alarms(texts, Limits(0, 400), language) == set()
+    assert alarms(texts, LengthLimits(0, 400), language) == set()
     assert alarms(texts, None, language) == set()
 
 
@@ -68,10 +68,10 @@ def test_ordinary_summaries_raise_no_alarm(texts, language):
         ([f"le de la les des un {word} et." for word in "abcdefghij"], None, "fr", {"function words"}),
         ([f"the river � was closed on day {place}" for place in range(20)], None, None, {"broken"}),
         (["The harbour was closed on Monday."] * 20, None, None, {"same"}),
-        (["The  Harbour was closed.", "the harbour was closed."] * 20, Limits(0, 50), None, {"same"}),
-        ([" ".join(text.split()[:12]) for text in ORDINARY], Limits(0, 12), None, {"limit"}),
+        (["The  Harbour was closed.", "the harbour was closed."] * 20, LengthLimits(0, 50), None, {"same"}),
+        ([" ".join(text.split()[:12]) for text in ORDINARY], LengthLimits(0, 12), None, {"limit"}),
         ([" ".join(text.split()[:12]) for text in ORDINARY], None, None, {"limit"}),  # nobody said which
-        ([" ".join(text.split()[:12]) for text in ORDINARY], Limits(12, 90), None, {"minimum"}),
+        ([" ".join(text.split()[:12]) for text in ORDINARY], LengthLimits(12, 90), None, {"minimum"}),
     ],
 )
 def test_degenerate_summaries_raise_the_alarm(texts, limits, language, signs):

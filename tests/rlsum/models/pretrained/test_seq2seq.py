@@ -16,7 +16,7 @@ from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pretrained import loading
 from rlsum.models.summarizer import Tokens
 from rlsum.training import losses
-from rlsum.training.validation import decode
+from rlsum.training.validation import decoded_outputs
 
 ALL = list(tiny.ARCHITECTURES)
 
@@ -67,7 +67,7 @@ def test_what_nobody_reads_is_not_scored(folders, monkeypatch, decoding):
     news, scored = batch(model), model.generate(batch(model), decoding)
     texts = model.to_text(news, scored)
     monkeypatch.setattr(type(model), "forward", None)
-    assert [output.candidate for output in decode(model, [news], decoding, "s")] == texts
+    assert [output.candidate for output in decoded_outputs(model, news, decoding, "s")] == texts
     assert model.generate(news, decoding, scored=False).log_prob.isnan().all()  # not a number that looks like one
 
 
