@@ -38,11 +38,11 @@ class AdvantageEstimator:
 class Credit:
     """What the samples of an update teach, by a mixed objective: their advantages, and weights in the policy gradient.
 
-    ``longest``: the tokens that a sample may have, the divisor of an objective that names none.
+    ``max_length``: the tokens after which samples are cut off; also the divisor of an objective that names none.
     """
 
     objective: Objective
-    longest: int
+    max_length: int
 
     @property
     def needs_greedy(self) -> bool:
@@ -61,7 +61,7 @@ class Credit:
         else:
             advantages = np.full(rewards.shape, objective.control_advantage)
         kept = teaches(advantages) if objective.skip_zero_groups else np.ones(len(rewards), dtype=bool)
-        divisor = self.longest if objective.divisor is None else objective.divisor
+        divisor = self.max_length if objective.divisor is None else objective.divisor
         return advantages, weights_of(objective.normalisation, earned.lengths, divisor, kept, earned.in_loss(objective))
 
 
