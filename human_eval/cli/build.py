@@ -213,7 +213,7 @@ def _too_small(study: Study, key: StudyKey) -> Iterator[str]:
     """What no judgments of this study could show."""
     from human_eval.statistics.preference import least_p  # imports scipy
     from human_eval.statistics.random_judges import FEWEST_ITEMS, FEWEST_JUDGES, to_claim
-    from human_eval.statistics.settings import ALPHA
+    from rlsum.evaluation.statistics import ALPHA
 
     judged = {(task.item, key.tasks[task.id].pair) for task in study.tasks if key.tasks[task.id].kind == "pair"}
     items = len({item for item, _ in judged})

@@ -7,8 +7,9 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from human_eval.answers import PAIR
-from human_eval.statistics.settings import ALPHA, LIKE_THESE, THESE
+from human_eval.statistics.settings import LIKE_THESE, THESE
 from rlsum.evaluation.rows import Floats, Ints
+from rlsum.evaluation.statistics import ALPHA
 
 SPREAD = 0.1  # of a plan, unless a pilot or the user gives another
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from human_eval.statistics.preference import Preference, agreeing, preference
 from human_eval.statistics.random_judges import RandomJudges, random_judges
-from human_eval.statistics.settings import ALPHA, LIKE_THESE, THESE, About, AnalysisSettings
+from human_eval.statistics.settings import LIKE_THESE, THESE, About, AnalysisSettings
 from human_eval.study import Pair
 from human_eval.votes.votes import Votes, matrix
-from rlsum.evaluation.statistics import holm
+from rlsum.evaluation.statistics import ALPHA, holm
 
 MOST = 2 / 3  # a judge decides a difference if no larger share of it remains without the judge
 FEWER = 1_999  # sign flips without each judge in turn

@@ -8,9 +8,8 @@ from typing import Literal, get_args
 from human_eval.answers import PAIR
 from human_eval.votes.exclusion import ExclusionRules
 from rlsum.errors import UserError
-from rlsum.evaluation.statistics import Uncertainty
+from rlsum.evaluation.statistics import ALPHA, Uncertainty
 
-ALPHA = 0.05
 About = Literal["judges like these", "these judges"]
 LIKE_THESE, THESE = get_args(About)
 

@@ -20,7 +20,8 @@ T = TypeVar("T")
 Random = Literal["inputs", "systems", "both"]  # what is a sample, `rlsum.evaluation.population`
 TestOption = Literal["auto", "williams", "permutation", "clustered permutation"]  # `rlsum.evaluation.significance`
 
-LEVEL = 0.95  # of every interval, but those of a study with a level of its own
+ALPHA = 0.05  # level of tests, but those of a study that has its own
+LEVEL = 1 - ALPHA  # of intervals
 RESAMPLES = 10_000
 MANY = 1_000  # values from which on a mean is normal enough
 CHUNK = 1_000_000  # resampled values held at once: 8 MB of float64, which fits a processor's cache

@@ -11,12 +11,12 @@ from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import counted
 from rlsum.evaluation.significance import MetricTest
+from rlsum.evaluation.statistics import ALPHA
 from rlsum.meta_evaluation.choices import AVERAGES
 from rlsum.meta_evaluation.evaluation import CORRECTION, Result, Results
 from rlsum.meta_evaluation.grouped import GroupedCorrelation
 from rlsum.pages.table import joined
 
-ALPHA = 0.05
 FEW = 6  # most pairs that a sentence lists
 OUTSIDE = (
     "the value is outside its interval, because resampling shifts this statistic; "

@@ -10,8 +10,8 @@ import numpy as np
 
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.significance import MetricTest
+from rlsum.evaluation.statistics import ALPHA
 from rlsum.meta_evaluation.evaluation import CORRECTION, Result
-from rlsum.meta_evaluation.findings import ALPHA
 from rlsum.meta_evaluation.scores import ScoreTable
 from rlsum.pages.pictures.drawing import COLOURS, INKS, PAPERS, Mode, Picture, drawn, short_name
 

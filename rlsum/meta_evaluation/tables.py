@@ -10,9 +10,9 @@ from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import MEANING
 from rlsum.evaluation.significance import MetricTest
-from rlsum.evaluation.statistics import LEVEL, Random
+from rlsum.evaluation.statistics import ALPHA, LEVEL, Random
 from rlsum.meta_evaluation.evaluation import CORRECTION, Result, Results
-from rlsum.meta_evaluation.findings import ALPHA, number, verdict
+from rlsum.meta_evaluation.findings import number, verdict
 from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, joined, p_text
 
 CEILING, AGREEMENT = "judges: one against the others", "judges: Krippendorff's alpha"

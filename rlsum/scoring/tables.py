@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from rlsum.evaluation.statistics import Interval
+from rlsum.evaluation.statistics import ALPHA, Interval
 from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, interval_cell, p_text
 from rlsum.scoring.comparison import OF_CORPUS, PairedDifference
 from rlsum.scoring.properties import PROPERTIES
 
-ALPHA = 0.05
 UNKNOWN = Interval(math.nan, math.nan, math.nan, 0)  # a property that a row scored by an earlier version lacks
 
 

@@ -20,10 +20,10 @@ from numpy.random import Generator
 
 from calibration.preference import print_table
 from rlsum.evaluation.rows import Floats
-from rlsum.evaluation.statistics import with_holm
+from rlsum.evaluation.statistics import ALPHA, with_holm
 from rlsum.evaluation.trained.hierarchical import compare_systems, p_no_worse
 from rlsum.evaluation.trained.power import DEFAULTS, Family, Variances, power
-from rlsum.evaluation.trained.verdicts import ALPHA, best_of, verdict, verdicts
+from rlsum.evaluation.trained.verdicts import best_of, verdict, verdicts
 
 SEEDS, ARTICLES, SYSTEMS = (1, 2, 3, 5), (50, 200, 1000), (2, 8)
 OF_SEED, MARGIN, FURTHER = 0.02, 0.01, 3  # FURTHER: metrics besides the reward

@@ -11,9 +11,10 @@ from rlsum.compare.cells import START
 from rlsum.compare.report.overoptimization import Path, below_since, longer_since
 from rlsum.compare.results import Results, System
 from rlsum.evaluation.rows import Floats
+from rlsum.evaluation.statistics import ALPHA
 from rlsum.evaluation.trained.equal_length import EqualLength, at_equal_length
 from rlsum.evaluation.trained.hierarchical import Difference, mean_difference, paired_table
-from rlsum.evaluation.trained.verdicts import ALPHA, verdict
+from rlsum.evaluation.trained.verdicts import verdict
 from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, joined, p_words
 from rlsum.scoring.properties import PROPERTIES
 

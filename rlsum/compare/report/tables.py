@@ -10,7 +10,8 @@ import numpy as np
 from rlsum.compare.cells import NONE, START
 from rlsum.compare.results import Contrast, Results, System, best, compare, metric_means, property_means
 from rlsum.evaluation.rows import Floats
-from rlsum.evaluation.trained.verdicts import ALPHA, Verdict, verdicts
+from rlsum.evaluation.statistics import ALPHA
+from rlsum.evaluation.trained.verdicts import Verdict, verdicts
 from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, interval_cell, joined, p_text, text_table
 from rlsum.scoring.tables import property_table
 

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlsum.evaluation.rows import Floats
+from rlsum.evaluation.statistics import ALPHA
 from rlsum.evaluation.trained.hierarchical import Components, critical
 
 TARGET = 0.8
 MOST_SEEDS = 30
-ALPHA = 0.05
 DRAWS = 2_000  # simulated comparisons: a standard error of a point
 GRID = (100, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000)  # articles that a plan tries
 

@@ -10,10 +10,9 @@ from typing import Literal
 import numpy as np
 
 from rlsum.evaluation.rows import Floats
-from rlsum.evaluation.statistics import holm
+from rlsum.evaluation.statistics import ALPHA, holm
 from rlsum.evaluation.trained.hierarchical import Difference, compare_systems, p_no_worse
 
-ALPHA = 0.05
 ENOUGH = 0.9  # the least share of the articles on which a verdict may rest: scores are not missing at random
 
 Word = Literal["better", "worse", "no worse", "no difference shown", "no verdict"]
