@@ -77,8 +77,8 @@ def test_samples_are_a_function_of_the_seed(run_folder, tmp_path):
 
 def test_the_runs_options_decode(run_folder, tmp_path, monkeypatch):
     seen = []
-    original = generation.decode
-    monkeypatch.setattr(generation, "decode", lambda *given: seen.append(given[2]) or original(*given))
+    original = generation.decoded_outputs
+    monkeypatch.setattr(generation, "decoded_outputs", lambda *given: seen.append(given[2]) or original(*given))
     articles = jsonl(tmp_path / "a.jsonl", *ARTICLES)
     assert generate(run_folder, articles, "-o", tmp_path / "o.jsonl").exit_code == 0
     assert generate(run_folder, articles, "-o", tmp_path / "p.jsonl", "--beam", 1, "--max-length", 4).exit_code == 0
