@@ -22,7 +22,7 @@ class Constraints:
     """What ``limits`` forbid in R texts of a batch.
 
     batch    its articles, and what ends a text
-    article  (R,) the article of each text
+    article  (R,) the article of each text, for a constraint that reads it
     never    what no text has
     """
 

@@ -5,11 +5,12 @@ Shapes: B articles, k samples an article, R = B*k rows of samples, L decoded tok
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from rlsum.data.batch import Batch
@@ -75,6 +76,37 @@ class Rollout:
             "entropy": Mean(-self.tokens.log_prob.sum().item(), tokens),
             "tokens_per_second": Rate(tokens),
         }
+
+
+def divided(rollouts: Sequence[Rollout], sizes: Sequence[int], pad: int) -> list[Rollout]:
+    """The same articles, without advantages, as rollouts of ``sizes`` articles, each as wide as its longest sample."""
+    earned = Earned.joined([rollout.earned for rollout in rollouts])
+    rows = [size * earned.rewards.shape[1] for size in sizes]
+
+    def rows_of(values: Sequence[Tensor | None], padding: float) -> Sequence[Tensor | None]:
+        tensors = [value for value in values if value is not None]
+        return _stacked(tensors, padding).split(rows) if tensors else [None] * len(sizes)
+
+    batches = zip(
+        earned.split(sizes),
+        _stacked([rollout.tokens.ids for rollout in rollouts], pad).split(rows),
+        _stacked([rollout.tokens.log_prob for rollout in rollouts], 0).split(rows),
+        rows_of([rollout.start_log_prob for rollout in rollouts], 0),
+        strict=True,
+    )
+    seconds, made = sum(rollout.reward_seconds for rollout in rollouts) / len(sizes), []
+    for batch, ids, log_prob, start in batches:
+        width = max(1, int(batch.lengths.max()))
+        start = None if start is None else start[:, :width]
+        tokens = Tokens(ids[:, :width], log_prob[:, :width])
+        made.append(Rollout(tokens, batch, start_log_prob=start, reward_seconds=seconds))
+    return made
+
+
+def _stacked(tensors: Sequence[Tensor], value: float) -> Tensor:
+    """(R, L) tensors as one, padded with ``value`` to the widest."""
+    width = max(tensor.shape[1] for tensor in tensors)
+    return torch.cat([F.pad(tensor, (0, width - tensor.shape[1]), value=value) for tensor in tensors])
 
 
 declare(

@@ -13,18 +13,17 @@ from functools import partial
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from rewards.base import Reward
 from rlsum.config import Config
 from rlsum.data.batch import Batch
-from rlsum.models.summarizer import Model, Scorer, Tokens
+from rlsum.models.summarizer import Model, Scorer
 from rlsum.training.earned import CONTROLS, Earned
 from rlsum.training.estimators import Credit
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 from rlsum.training.reward_losses import REWARD_LOSSES
-from rlsum.training.rollout import Decoded, Rollout
+from rlsum.training.rollout import Decoded, Rollout, divided
 from rlsum.training.update import Divide, MixedStep, MLEStep, Rewarding, StepResult, in_one_call
 
 # update number, model as accelerate wraps it, batch, its samples if they were made ahead
@@ -152,38 +151,7 @@ def controlled(
     return [replace(rollout, earned=batch) for rollout, batch in zip(rollouts, batches, strict=True)]
 
 
-# ---- other batches of the same articles, random numbers -----------------------------------------------------------
-
-
-def divided(rollouts: Sequence[Rollout], sizes: Sequence[int], pad: int) -> list[Rollout]:
-    """The same articles, without advantages, as rollouts of ``sizes`` articles, each as wide as its longest sample."""
-    earned = Earned.joined([rollout.earned for rollout in rollouts])
-    rows = [size * earned.rewards.shape[1] for size in sizes]
-
-    def rows_of(values: Sequence[Tensor | None], padding: float) -> Sequence[Tensor | None]:
-        tensors = [value for value in values if value is not None]
-        return _stacked(tensors, padding).split(rows) if tensors else [None] * len(sizes)
-
-    batches = zip(
-        earned.split(sizes),
-        _stacked([rollout.tokens.ids for rollout in rollouts], pad).split(rows),
-        _stacked([rollout.tokens.log_prob for rollout in rollouts], 0).split(rows),
-        rows_of([rollout.start_log_prob for rollout in rollouts], 0),
-        strict=True,
-    )
-    seconds, made = sum(rollout.reward_seconds for rollout in rollouts) / len(sizes), []
-    for batch, ids, log_prob, start in batches:
-        width = max(1, int(batch.lengths.max()))
-        start = None if start is None else start[:, :width]
-        tokens = Tokens(ids[:, :width], log_prob[:, :width])
-        made.append(Rollout(tokens, batch, start_log_prob=start, reward_seconds=seconds))
-    return made
-
-
-def _stacked(tensors: Sequence[Tensor], value: float) -> Tensor:
-    """(R, L) tensors as one, padded with ``value`` to the widest."""
-    width = max(tensor.shape[1] for tensor in tensors)
-    return torch.cat([F.pad(tensor, (0, width - tensor.shape[1]), value=value) for tensor in tensors])
+# ---- random numbers -----------------------------------------------------------------------------------------------
 
 
 def article_noise(batch: Batch, update: int, seed: int, samples: int, length: int) -> Tensor:

@@ -28,7 +28,7 @@ from rlsum.training.log.numbers import (
     together,
 )
 from rlsum.training.reward_losses import PolicyGradient, Ranking
-from rlsum.training.steps import divided
+from rlsum.training.rollout import divided
 from rlsum.training.update import MixedStep, MLEStep
 
 NAN = math.nan
