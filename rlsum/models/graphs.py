@@ -6,9 +6,11 @@ launched once. Its tensors stay where they are, so rows that are dropped need an
 
 from __future__ import annotations
 
+import gc
 import warnings
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -17,6 +19,7 @@ from rlsum.models.execution import execution
 
 EAGER = 2  # steps before a graph is recorded: they make what is made once, and many rollouts are over by then
 TOLERANCE = 1e-2  # relative: kernels may add up in another order, in half precision, too
+BROKEN: list[Any] = []  # graphs whose recording failed: torch's memory goes on asking them
 Result = TypeVar("Result")
 
 
@@ -25,9 +28,13 @@ class Graph(Generic[Result]):
 
     def __init__(self, step: Callable[..., Result], *inputs: Tensor) -> None:
         self._inputs = [tensor.clone() for tensor in inputs]
-        self._graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self._graph):
-            self.result = step(*self._inputs)
+        self._graph, usual = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
+        try:
+            with nothing_collected(), torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
+                self.result = step(*self._inputs)
+        except RuntimeError:
+            self._recover(usual)
+            raise
 
     def replay(self, *inputs: Tensor) -> Result:
         """The result for other inputs of the same shapes."""
@@ -36,32 +43,52 @@ class Graph(Generic[Result]):
         self._graph.replay()
         return self.result
 
+    def _recover(self, usual: Any) -> None:
+        """Leave the stream of a recording that failed, and record something else: else random numbers refuse to be."""
+        BROKEN.append(self._graph)
+        torch.cuda.set_stream(usual)
+        with torch.cuda.graph(torch.cuda.CUDAGraph()):
+            torch.zeros((), device=usual.device)
+
 
 class Repeated:
-    """A ``step`` from tensors of fixed shapes to a tensor. Called twice with the same inputs it must do the same.
+    """The same step again and again, from tensors of fixed shapes to a tensor; with equal inputs it must do the same.
 
-    What it returns is overwritten by the next call.
+    It does not keep the step, whose owner keeps it: without a circle a graph is freed when its texts are ready.
     """
 
-    def __init__(self, step: Callable[..., Tensor], device: torch.device) -> None:
-        self._step, self._taken = step, 0
+    def __init__(self, device: torch.device) -> None:
+        self._taken = 0
         self._graph: Graph[Tensor] | None = None
         self._graphs = execution(device).graphs
 
-    def __call__(self, *inputs: Tensor) -> Tensor:
-        """The step's result."""
+    def __call__(self, step: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
+        """The step's result, which the next call overwrites."""
         if self._graph is not None:
             return self._graph.replay(*inputs)
-        result, self._taken = self._step(*inputs), self._taken + 1
+        result, self._taken = step(*inputs), self._taken + 1
         if self._graphs and self._taken > EAGER:
-            self._graph = recorded(lambda: self._compared(result, *inputs))
+            self._graph = recorded(lambda: _compared(result, step, *inputs))
             self._graphs = self._graph is not None
         return result
 
-    def _compared(self, expected: Tensor, *inputs: Tensor) -> Graph[Tensor]:
-        graph = Graph(self._step, *inputs)
-        check_equal(graph.replay(*inputs), expected)
-        return graph
+
+def _compared(expected: Tensor, step: Callable[..., Tensor], *inputs: Tensor) -> Graph[Tensor]:
+    graph = Graph(step, *inputs)
+    check_equal(graph.replay(*inputs), expected)
+    return graph
+
+
+@contextmanager
+def nothing_collected() -> Iterator[None]:
+    """Without garbage collection, which may free another graph: while one is recorded, the driver refuses that."""
+    usual = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if usual:
+            gc.enable()
 
 
 def check_equal(replayed: Tensor, expected: Tensor) -> None:

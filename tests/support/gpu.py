@@ -4,12 +4,15 @@ A CUDA graph records and repeats a step's operations. An LSTM in half precision 
 """
 
 import contextlib
+from types import SimpleNamespace
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from rlsum.models import execution
+
+STREAM = SimpleNamespace(device=torch.device("cpu"))
 
 
 def forced(monkeypatch, how=execution.ON_GPU):
@@ -31,6 +34,8 @@ def forced(monkeypatch, how=execution.ON_GPU):
     monkeypatch.setattr(torch.nn.LSTM, "forward", half)
     monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
     monkeypatch.setattr(torch.cuda, "graph", recording)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda: STREAM)
+    monkeypatch.setattr(torch.cuda, "set_stream", lambda stream: None)
     monkeypatch.setattr(execution, "ON_CPU", how)
     return made
 
@@ -69,7 +74,7 @@ class Recording(TorchDispatchMode):
 
 
 @contextlib.contextmanager
-def recording(graph):
+def recording(graph, capture_error_mode="global"):
     with Recording(graph) as mode:
         yield
     for argument, before in reversed(mode.before):

@@ -222,12 +222,12 @@ class _Keys:
         owners = every.new_zeros(len(numbers) * most)  # the summary in a slot; any in empty ones
         owners[slots] = every
         self.slots = None if len(owners) == len(slots) and torch.equal(slots, every) else Slots(owners, slots)
-        self.step = Repeated(self._step, rows.device)
+        self.repeated = Repeated(rows.device)
 
     def next(self, ids: Tensor, place: int) -> Tensor:
         """See ``steps.Steps``."""
         self.read_until = len(self.places) if execution(ids.device).graphs else place + 1
-        return self.step(ids, self.places[place])
+        return self.repeated(self._step, ids, self.places[place])
 
     def _step(self, ids: Tensor, place: Tensor) -> Tensor:
         return _run(self.network, partial(self.extend, place), ids, self.src_lengths[self.rows] + place, None)

@@ -146,11 +146,11 @@ class FixedSteps:
         # four dimensions: transformers looks into other masks, which waits for a GPU
         self.inputs["attention_mask"] = _hidden(inputs["attention_mask"] == 0, states).unsqueeze(1).unsqueeze(1)
         self.network, self.states, self.places = network, states, torch.arange(longest, device=states.device)
-        self.next_of = Repeated(self._step, states.device)
+        self.repeated = Repeated(states.device)
 
     def next(self, ids: Tensor, place: int) -> Tensor:
         """See ``steps.Steps``."""
-        return self.next_of(ids, self.places[place])
+        return self.repeated(self._step, ids, self.places[place])
 
     def _step(self, ids: Tensor, place: Tensor) -> Tensor:
         for layer in self.static.layers:
