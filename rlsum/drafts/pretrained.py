@@ -65,7 +65,7 @@ def pretrained(name: str) -> Pretrained:
         raise ConfigError("\n".join(faults))
     sizes = loading.load_config(name, None)
     family = loading.family_of(sizes) or loading.SEQ2SEQ
-    tokenizer = loading.load_tokenizer(name, family)
+    tokenizer = loading.load_tokenizer(name)
     prompted = family is loading.CAUSAL
     source = loading.room(sizes, PROMPTED, LONGEST[1]) if prompted else loading.positions(sizes, "source")
     target = None if prompted else loading.positions(sizes, "target")

@@ -161,7 +161,7 @@ def _read(name: str) -> tuple[PreTrainedConfig, PreTrainedTokenizerBase, dict[st
         if faults := loading.folder_faults(name):
             raise loading.PretrainedError("\n".join(faults))
         sizes = loading.load_config(name, None)
-        tokenizer = loading.load_tokenizer(name, loading.family_of(sizes) or loading.SEQ2SEQ)
+        tokenizer = loading.load_tokenizer(name)
         generation = loading.load_generation_config(name)
     except loading.PretrainedError as error:
         reason = str(error).replace(f"model.pretrained={name}: ", "  ")

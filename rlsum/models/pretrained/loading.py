@@ -155,10 +155,11 @@ def weights(config: PreTrainedConfig, family: Family = SEQ2SEQ) -> int:
     return int(family.empty(config).num_parameters())
 
 
-def load_tokenizer(name: str, family: Family = SEQ2SEQ) -> PreTrainedTokenizerBase:
+def load_tokenizer(name: str) -> PreTrainedTokenizerBase:
     """The tokenizer. Raises PretrainedError if it has no padding token, which only a language model does without."""
     from transformers import AutoTokenizer
 
+    family = family_of(load_config(name, None))
     with _explained(name):
         tokenizer = AutoTokenizer.from_pretrained(name)
     if tokenizer.pad_token_id is None and family is SEQ2SEQ:

@@ -36,7 +36,7 @@ class CausalStart(PretrainedStart):
         assert isinstance(section, CausalConfig)
         assert section.prompt is not None
         return prompt(
-            loading.load_tokenizer(name, self.family),
+            loading.load_tokenizer(name),
             section.prompt,
             chat=section.template == "chat",
             system=section.system,

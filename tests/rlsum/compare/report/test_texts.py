@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import comparisons
+import language_models as lm
 import pytest
 import yaml
 
@@ -95,6 +96,23 @@ def test_the_limit_of_a_run_is_known_when_its_weights_are_gone(tmp_path):
     (best / "config.yaml").write_text(yaml.safe_dump({**cell.config, "decoding": {"max_length": 9}}))
     (best / "rewards.json").write_text("{}")
     assert limits_of(folder, cell, "beam").longest == 9
+
+
+@pytest.mark.parametrize("padding", ["[PAD]", None])
+def test_tokens_of_a_language_model_are_those_of_its_tokenizer(tmp_path, padding):
+    """Many have no token for padding."""
+    folder, cells = comparisons.finished(tmp_path, {})
+    cell = comparisons.named(cells, "rouge-l-1")
+    best = lm.save(Path(cell.model) / "best", "llama")
+    tokenizer = lm.tokenizer()
+    tokenizer.pad_token = padding
+    tokenizer.save_pretrained(best)
+    model = {"kind": "causal", "pretrained": str(best), "prompt": "Sum up: {article}"}
+    data = {key: value for key, value in cell.config["data"].items() if key not in ("tokenizer", "lowercase")}
+    (best / "config.yaml").write_text(yaml.safe_dump({**cell.config, "data": data, "model": model}))
+    (best / "rewards.json").write_text("{}")
+    text = ordinary(1)
+    assert limits_of(folder, cell, "beam").count(text) == len(tokenizer(text)["input_ids"])
 
 
 def test_extracts_are_called_so(tmp_path):
