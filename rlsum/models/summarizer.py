@@ -36,10 +36,10 @@ class TargetScores(NamedTuple):
     coverage: Tensor
     mean_log_prob: Tensor | None = None
 
-    def select(self, rows: Tensor) -> TargetScores:
-        """Rows by number, or by a mask over them."""
-        mean = self.mean_log_prob
-        return TargetScores(self.log_prob[rows], self.coverage[rows], None if mean is None else mean[rows])
+    def select(self, rows: Tensor, width: int | None = None) -> TargetScores:
+        """Rows by number, or by a mask over them; of each the first ``width`` tokens, None: all."""
+        mean = None if self.mean_log_prob is None else self.mean_log_prob[rows, :width]
+        return TargetScores(self.log_prob[rows, :width], self.coverage[rows, :width], mean)
 
 
 @dataclass(frozen=True)

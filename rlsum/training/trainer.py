@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import json
-import math
 import random
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +30,7 @@ from rlsum.data.counts import token_counts, training_lengths
 from rlsum.errors import TrainingError
 from rlsum.files import write_atomically
 from rlsum.models.summarizer import Model
-from rlsum.records import inputs_of, to_json
+from rlsum.records import to_json
 from rlsum.training import checkpoint
 from rlsum.training.checkpoint import Progress
 from rlsum.training.log import signs
@@ -289,13 +288,12 @@ class Trainer:
         result = self.measure()
         value = self.choice(result.values)
         for name in ("reward", self.choice.name):
-            if name in self.metrics and not math.isfinite(result.values.get(name, 0.0)):
-                self._refuse_undefined(name, result)
+            if name in self.metrics:
+                result.check_defined(name, self.metrics[name])
         better = progress.validated(value, training.patience)
         monitor.valid(progress.step, result.values, better)
-        every = max(1, len(result.outputs) // max(1, training.sample_outputs))  # of all lengths
-        shown = result.outputs[::every][: training.sample_outputs]
-        monitor.append(SAMPLES, progress.step, [json.loads(to_json(output)) for output in shown])
+        shown = [json.loads(to_json(output)) for output in result.shown(training.sample_outputs)]
+        monitor.append(SAMPLES, progress.step, shown)
         if self._samples:
             monitor.append(TRAINED, progress.step, self._samples)
         self._samples = []
@@ -314,15 +312,6 @@ class Trainer:
         if self.accelerator.is_main_process:
             checkpoint.save_state(folder, self.model, moments, self.progress)
         self.accelerator.wait_for_everyone()
-
-    def _refuse_undefined(self, name: str, result: Validation) -> None:
-        """Raise TrainingError: a reward that is undefined everywhere gives no gradient and chooses no checkpoint."""
-        what = "reward" if name == "reward" else f"metric {name}"
-        reason = self.metrics[name].undefined(*inputs_of(result.outputs[:1]).item(0))
-        raise TrainingError(
-            f"the {what} is undefined on all {len(result.outputs)} validation articles ({reason}); "
-            "`rlsum score` shows the reason of each text"
-        )
 
     def measure(self) -> Validation:
         """The likelihood of all validation articles; the rewards of those that are decoded."""

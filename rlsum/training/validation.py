@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,7 @@ import torch
 from rewards.base import Reward
 from rewards.scoring import score_components
 from rlsum.data.batch import Batch
+from rlsum.errors import TrainingError
 from rlsum.models.decoding import Decoding
 from rlsum.models.summarizer import Model
 from rlsum.records import Output, defined, inputs_of
@@ -30,6 +32,21 @@ class Validation:
 
     values: dict[str, float]
     outputs: list[Output]
+
+    def shown(self, count: int) -> list[Output]:
+        """So many outputs, of articles of all lengths."""
+        return self.outputs[:: max(1, len(self.outputs) // max(1, count))][:count]
+
+    def check_defined(self, name: str, reward: Reward) -> None:
+        """Raise TrainingError for a value that is undefined everywhere: it gives no gradient and chooses nothing."""
+        if math.isfinite(self.values.get(name, 0.0)):
+            return
+        what = "reward" if name == "reward" else f"metric {name}"
+        reason = reward.undefined(*inputs_of(self.outputs[:1]).item(0))
+        raise TrainingError(
+            f"the {what} is undefined on all {len(self.outputs)} validation articles ({reason}); "
+            "`rlsum score` shows the reason of each text"
+        )
 
 
 @dataclass(frozen=True)

@@ -137,12 +137,9 @@ class PointerGenerator(Network, Model):
         is_sample = torch.arange(learning, device=device) >= len(target)
         written = drawn.unrolled, drawn.target, Drawn(is_sample, sampling)
         scores = self._scores(batch, rows[:learning], every, *written)
-        of_references, of_samples = (
-            TargetScores(scores.log_prob[rows, : ids.shape[1]], scores.coverage[rows, : ids.shape[1]])
-            for rows, ids in ((~is_sample, target), (is_sample, drawn.samples.ids))
-        )
-        texts = drawn.greedy if greedy else None
-        return DrawnScores(drawn.samples, texts, (of_samples, of_references if references else None))
+        of_samples = scores.select(is_sample, drawn.samples.ids.shape[1])
+        of_references = scores.select(~is_sample, target.shape[1]) if references else None
+        return DrawnScores(drawn.samples, drawn.greedy if greedy else None, (of_samples, of_references))
 
     def to_text(self, batch: Batch, tokens: Tokens) -> list[str]:
         """One text a row, words joined as ``spaces`` of its configuration says, the end token left out."""
