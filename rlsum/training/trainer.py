@@ -272,9 +272,10 @@ class Trainer:
             batch = json.dumps([columns[row] for row in rows], ensure_ascii=False, indent=1).encode()
             write_atomically(folder / "batch.json", batch)
         self._save_state(folder)
+        again = "Resuming would repeat it;" if self.accelerator.device.type == "cpu" else "If resuming repeats it,"
         raise TrainingError(
             f"{what} is {value} in update {self.progress.step}; the batch and the state before it are in {folder}. "
-            f"Resuming would repeat it; start a new run from the best weights with a lower rate: rlsum train CONFIG "
+            f"{again} start a new run from the best weights with a lower rate: rlsum train CONFIG "
             f"--init {self.run} run=NEW training.learning_rate={self.config.training.learning_rate / 2:g}"
         )
 
