@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import secrets
 import sqlite3
 import tempfile
@@ -57,6 +58,11 @@ CREATE TABLE practice (
   submitted REAL NOT NULL, PRIMARY KEY (judge, attempt, task)
 ) STRICT;
 """
+KEPT = {
+    "barred",
+    "returned",
+}  # of a judge who withdrew: the name, which is not to begin again, and that it had a booklet
+OF_JUDGES = sorted({*re.findall(r"CREATE TABLE (\w+) \([^;]*\bjudge TEXT", _SCHEMA)} - KEPT)
 ANSWER_COLUMNS = "judge, task, revision, answers, comment, seconds, submitted"
 
 

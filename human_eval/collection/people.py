@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from human_eval.collection.database import Database
+from human_eval.collection.database import OF_JUDGES, Database
 
 Barred = Literal["screened out", "not qualified", "failed checks", "stopped", "banned", "withdrew"]
 
@@ -92,7 +92,7 @@ class People:
             connection.execute("INSERT OR REPLACE INTO barred VALUES (?, ?, ?)", (judge, reason, self._now()))
             connection.execute("DELETE FROM loans WHERE judge = ?", (judge,))
             if reason == "withdrew":
-                for table in ("answers", "practice", "showings", "enrolled", "judges", "arrivals"):
+                for table in OF_JUDGES:
                     connection.execute(f"DELETE FROM {table} WHERE judge = ?", (judge,))
 
     def admit(self, judge: str) -> None:

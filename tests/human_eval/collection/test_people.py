@@ -46,6 +46,23 @@ def test_the_answers_of_who_withdraws_are_gone_from_the_file_and_the_tasks_are_o
     assert b"comment of anna" not in content
 
 
+def test_of_who_withdraws_no_table_keeps_more_than_the_name(store):
+    begun(store, "anna")
+    with store.people._database.writing() as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        columns = {table: [row[1:3] for row in connection.execute(f"PRAGMA table_info({table})")] for table in tables}
+        of_judges = {table: kinds for table, kinds in columns.items() if "judge" in dict(kinds)}
+        for table, kinds in of_judges.items():
+            row = ["anna" if name == "judge" else 77 if kind != "TEXT" else "secret" for name, kind in kinds]
+            connection.execute(f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+    store.people.bar("anna", "withdrew")
+    with store.people._database.reading() as connection:
+        kept = {
+            table for table in of_judges if connection.execute(f"SELECT 1 FROM {table} WHERE judge = 'anna'").fetchone()
+        }
+    assert kept == {"barred", "returned"}
+
+
 def test_who_is_banned_keeps_the_answers_and_gives_none(store):
     begun(store, "anna")
     store.people.bar("anna", "banned")
