@@ -38,7 +38,7 @@ print('python', sys.version.split()[0], *(f'{name} {version(name)}' for name in 
 if [ "${1:-first}" = first ]; then
     step 150 tests python3 -m pytest -q -p no:cacheprovider -rs -m gpu tests/rlsum/models
     step 120 start python3 -m rlsum train "$HERE/start.yaml" run="$WORK/start" $data $steps
-    step 300 compare python3 scripts/compare_devices.py "$WORK/start" $sizes
+    step 300 compare python3 scripts/gpu/compare_devices.py "$WORK/start" $sizes
     cp "$WORK/start/metrics.jsonl" "$OUT/start.jsonl"
 else
     gzip -dc "$HERE/test.jsonl.gz" | head -n "$texts" >"$WORK/test.jsonl"

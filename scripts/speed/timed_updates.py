@@ -1,6 +1,6 @@
 """A process of benchmark_step.py: for each line with the name of a case, it prints the CPU seconds of one update.
 
-    PYTHONPATH=CHECKOUT python scripts/timed_updates.py rlsum
+    PYTHONPATH=CHECKOUT python scripts/speed/timed_updates.py rlsum
 
 An update is samples, greedy texts, ROUGE-L, one pass with gradient, backward pass, clipping and Adam. Of rlsum only the
 contract of ``Model`` is used, so that other checkouts can be timed, too. Peers are timed in a clone of their

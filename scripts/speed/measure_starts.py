@@ -1,6 +1,6 @@
 """Seconds and memory of the starts of a training on a synthetic corpus: first, a new run, a resume.
 
-    python scripts/measure_starts.py FOLDER --rows 300000 --processes 1 --num-proc 2
+    python scripts/speed/measure_starts.py FOLDER --rows 300000 --processes 1 --num-proc 2
 
 Words are drawn by Zipf's law; articles have ``--words`` of them on average, summaries a ninth. FOLDER gets the
 corpus, the cache of `datasets` and the runs of a tiny model, which end after an update. Memory is the largest of one

@@ -1,12 +1,12 @@
 """CPU seconds and memory of one update: likelihood, self-critical, mixed; ours beside other implementations.
 
-    OMP_NUM_THREADS=1 python scripts/benchmark_step.py
-    OMP_NUM_THREADS=1 python scripts/benchmark_step.py --against OLDER --peer rohithreddy024=CLONE --peer atulkum=CLONE
+    OMP_NUM_THREADS=1 python scripts/speed/benchmark_step.py
+    OMP_NUM_THREADS=1 python scripts/speed/benchmark_step.py --against OLDER --peer atulkum=CLONE
 
 Eight articles of 400 source and 100 target tokens, vocabulary 50,000, hidden 256, embedding 128; "small" is 150/60
 tokens, 10,000 words, hidden 128, coverage and four samples an article. Nothing stops early. ``OLDER`` is another
 checkout of this repository, ``CLONE`` one of rohithreddy024/Text-Summarizer-Pytorch or atulkum/pointer_summarizer. Each
-implementation has a process of its own for every case (scripts/timed_updates.py). They take turns, one update each, so
+implementation has a process of its own for every case (timed_updates.py). They take turns, one update each, so
 that what else the machine does disturbs all of them alike. Printed are medians over the rounds, and in brackets the
 median over the rounds of the ratio to ours.
 
@@ -25,7 +25,7 @@ from pathlib import Path
 
 from timed_updates import CASES, PEERS
 
-OURS = Path(__file__).resolve().parent.parent
+OURS = Path(__file__).resolve().parents[2]
 
 
 def main() -> None:
@@ -62,7 +62,7 @@ class Process:
             self.process.communicate()
         kind, folder = self.kind, self.folder
         path = os.pathsep.join([str(folder)] * (kind == "rlsum") + [os.environ.get("PYTHONPATH", "")])
-        command = [sys.executable, str(OURS / "scripts" / "timed_updates.py"), kind, str(folder)]
+        command = [sys.executable, str(Path(__file__).with_name("timed_updates.py")), kind, str(folder)]
         pipe, environment = subprocess.PIPE, {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
 

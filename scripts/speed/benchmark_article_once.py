@@ -1,7 +1,7 @@
 """CPU seconds and memory of one update of a decoder-only model: TRL's GRPOTrainer, plain rows, an article read once.
 
     python scripts/convert_gguf.py runs/smollm2
-    python scripts/benchmark_article_once.py runs/smollm2 --rows 16 --samples 4 8 16
+    python scripts/speed/benchmark_article_once.py runs/smollm2 --rows 16 --samples 4 8 16
 
 An update samples `--rows` summaries of 60 tokens for articles of 400 tokens, `--samples` for an article, scores them,
 goes backward through low-rank updates (rank 16 on queries and values) and takes a step; in float32, on one thread, a

@@ -1,6 +1,6 @@
 """Speed of the rewards and of their peers: CPU seconds of one process with one thread, medians over rounds.
 
-    OMP_NUM_THREADS=1 python scripts/benchmark_rewards.py outputs.jsonl --vectors vectors.txt.gz
+    OMP_NUM_THREADS=1 python scripts/speed/benchmark_rewards.py outputs.jsonl --vectors vectors.txt.gz
 
 ``outputs.jsonl`` has one candidate with its references per line, as written by ``rlsum data outputs``. Peers are
 gensim, POT and bert-score (``pip install 'rlsum[bench]'``). Each round measures ours and theirs in turn, after a

@@ -1,6 +1,6 @@
 """A trained pointer-generator on the CPU and on the GPU: what it computes, and how long it takes.
 
-    python scripts/compare_devices.py RUN
+    python scripts/gpu/compare_devices.py RUN
 
 Prints the largest differences of scores (nats) and gradients (of the largest of their tensor), how many texts are
 equal (samples of the same random numbers, greedy texts, beams), and seconds. Then, for a language model of
