@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -277,10 +277,16 @@ def as_mapping(comparison: Comparison) -> dict[str, Any]:
 
 
 def options(section: Decode | Choosing) -> list[str]:
-    """The options of ``rlsum generate`` that a section sets."""
-    values = ((option.name, getattr(section, option.name)) for option in fields(section))
-    written = ((name, str(value).lower() if isinstance(value, bool) else str(value)) for name, value in values)
-    return [word for name, value in written if value != "None" for word in (f"--{name.replace('_', '-')}", value)]
+    """The options of ``rlsum generate`` that a section sets. A switch stands alone; it is left out where it is off."""
+    words: list[str] = []
+    declared: dict[str, Any] = vars(type(section))["__pydantic_fields__"]
+    for name, option in declared.items():
+        value, flag = getattr(section, name), f"--{name.replace('_', '-')}"
+        if option.annotation is bool:
+            words += [flag] if value else []
+        elif value is not None:
+            words += [flag, str(value).lower() if isinstance(value, bool) else str(value)]
+    return words
 
 
 def _filled(value: Any, folder: str) -> Any:

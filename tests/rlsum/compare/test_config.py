@@ -1,12 +1,20 @@
 from pathlib import Path
+from typing import ClassVar
 
 import comparisons
 import pytest
+import typer
 import yaml
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+from typer.testing import CliRunner
 
+from rlsum.cli.options import expanded
 from rlsum.compare import config as configs
 from rlsum.compare.cells import cells_of
 from rlsum.errors import ConfigError
+from rlsum.generation.options import Generating
+from rlsum.sections import left_open
 
 
 def loaded(tmp_path, *overrides, **changes):
@@ -125,3 +133,48 @@ def test_some_rewards_alone_keep_the_others_as_metrics(tmp_path):
     comparison = configs.trained_on(comparisons.comparison(tmp_path), ["rouge-2"])
     assert list(comparison.rewards) == ["rouge-2"]
     assert set(comparison.specs) == {"rouge-1", "rouge-2", "rouge-l"}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A section with booleans, as ``Limits``."""
+
+    ordered: bool = Field(kw_only=True, default=False)
+    """whether it is ordered"""
+    most: int = Field(kw_only=True, default=3)
+    """how many at most"""
+
+
+@dataclass(frozen=True)
+class Asked(left_open(Rules)):
+    """Options of a command, as ``Generating``, and of a comparison, as ``Choosing``."""
+
+    ELSE: ClassVar = "; default: the run's"
+
+    alone: bool = False
+    """whether it stands alone"""
+
+
+def parsed(words, kind):
+    """The options of a command as its function gets them."""
+    got, app = [], typer.Typer()
+
+    def generate(*, how: kind) -> None:
+        got.append(how)
+
+    app.command()(expanded(generate))
+    assert CliRunner().invoke(app, words).output == ""
+    return got
+
+
+@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize("ordered", [True, False, None])
+def test_a_boolean_of_a_comparison_reaches_the_command_line(ordered, alone):
+    given = Asked(ordered=ordered, alone=alone, most=4)
+    assert parsed(configs.options(given), Asked) == [given]
+
+
+@pytest.mark.parametrize("stopping", [True, False, "never", None])
+def test_a_way_of_decoding_reaches_generate(stopping):
+    given = {"beam": 3, "early_stopping": stopping, "max_length": 9}
+    assert parsed(configs.options(configs.Decode(**given)), Generating) == [Generating(**given, batch_size=32)]
