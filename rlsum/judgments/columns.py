@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -63,7 +63,7 @@ def _chosen(
     reads: Sequence[Read], names: Sequence[str], name: str, columns: JudgmentColumns, further: Sequence[str]
 ) -> tuple[JudgmentColumns, list[str]]:
     """All columns as they are read, and the fields of records that rows have under their own names."""
-    for argument, path in _named(columns):
+    for argument, path in columns.named():
         if all(cells.nothing(cells.at(read.fields, path)) for read in reads):
             raise RecordError(
                 f"{name}: no row has {path!r}, the column of {argument}{nearest(path, names)}; "
@@ -83,7 +83,7 @@ def _chosen(
         raise RecordError(f"{option('candidate', columns.candidate)}: * may be several texts; give a row to each text")
     if columns.reference is None:
         columns = replace(columns, reference=next(iter(reference_fields(dict.fromkeys(names))), None))
-    taken = {name for _, path in _named(columns) for name in (path, path.partition(".")[0])}
+    taken = {name for _, path in columns.named() for name in (path, path.partition(".")[0])}
     free = [column for column in names if column not in (*KNOWN, *further, *taken)]
     recorded = [name for name in ("scores", "raw_scores", "judges") if name in names and not columns.scores]
     people = [column for column in free if ONE_PERSON.fullmatch(column)]
@@ -108,15 +108,6 @@ def _check_lists(reads: Sequence[Read], columns: JudgmentColumns) -> None:
                 f"{reads[0].where}: {names[1]}: as many scores as {names[0]!r} has texts in every row; give the text "
                 "of each system a row of its own, or join the sentences of one"
             )
-
-
-def _named(columns: JudgmentColumns) -> Iterator[tuple[str, str]]:
-    """(argument, path) of every column that is named."""
-    for name, value in vars(columns).items():
-        if name == "scores":
-            yield from ((option("scores", typed="--score"), path) for paths in value.values() for path in paths)
-        elif value and name != "lists":
-            yield option(name, typed=columns.option(name)), value
 
 
 def _numeric(reads: Sequence[Read], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -210,7 +201,7 @@ def _notes(columns: JudgmentColumns, fields: Sequence[str], names: Sequence[str]
         if len(numbered) > 1:
             several = f"{', '.join(numbered)} are scores of their own"
             notes.append(f"{several}; if each is of one judge: --score {stem}={','.join(numbered)}")
-    used = {name for _, path in _named(columns) for name in (path, path.partition(".")[0])}
+    used = {name for _, path in columns.named() for name in (path, path.partition(".")[0])}
     used |= {*fields, *further, *FIELDS, "reference", "undefined"}
     unread = [name for name in names if not any(name == path or fnmatchcase(name, path) for path in used)]
     return [*notes, f"columns not read: {', '.join(unread)}"] if unread else notes

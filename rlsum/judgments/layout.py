@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from rewards.references import Lists
-from rlsum.errors import RecordError
+from rlsum.errors import RecordError, option
+
+COLUMN: dict[str, Any] = {"names": "a column"}  # marks a field; one without it is an option of another kind
+
+
+def _column(option: str | None = None) -> Any:
+    """A field that names a column. ``option``: of the command line, if not the field's name."""
+    return Field(default=None, serialization_alias=option, json_schema_extra=COLUMN)
 
 
 @dataclass(frozen=True, config={"extra": "forbid"})
@@ -22,21 +29,21 @@ class Layout:
 
     PANEL: ClassVar = "Columns of other layouts"
 
-    id: str | None = Field(default=None, serialization_alias="id_column")
+    id: str | None = _column("id_column")
     """the input; default: `id`; else texts with the same source, or references, are of one input"""
-    system: str | None = Field(default=None, serialization_alias="system_column")
+    system: str | None = _column("system_column")
     """the system; default: `system`; else all texts are of one system, named like the file"""
-    candidate: str | None = None
+    candidate: str | None = _column()
     """the judged text; a list of sentences is joined, a sentence a line; default: `candidate`"""
-    reference: str | None = None
+    reference: str | None = _column()
     """the references, '' if there are none; default: `references` or `reference`"""
-    source: str | None = None
+    source: str | None = _column()
     """the article; default: `source`"""
-    group: str | None = None
+    group: str | None = _column()
     """the group, such as a topic; default: `group`"""
-    judge: str | None = Field(default=None, serialization_alias="judge_column")
+    judge: str | None = _column("judge_column")
     """who gave the scores of a row, or each of a list; default: a name such as `WorkerId`, `annotator`, `judge`"""
-    criterion: str | None = Field(default=None, serialization_alias="criterion_column")
+    criterion: str | None = _column("criterion_column")
     """what is rated, where a row is of one criterion; default: `criterion`, `dimension` or `aspect`"""
     lists: Lists | None = Field(default=None, serialization_alias="reference_lists")
     """what a list of texts in a column of references is, where its name does not say so"""
@@ -66,8 +73,18 @@ class JudgmentColumns(Layout):
     """name -> its column, or the columns of several judges; none: all columns of numbers"""
 
     def __bool__(self) -> bool:
-        """Whether any column is named."""
-        return self != JudgmentColumns()
+        """Whether any column is named, if only as none (''), or how one is read."""
+        return bool(self.scores) or self.lists is not None or any(path is not None for _, path in self._paths())
+
+    def named(self) -> Iterator[tuple[str, str]]:
+        """(argument, path) of every column that is named."""
+        yield from ((option(name, typed=self.option(name)), path) for name, path in self._paths() if path)
+        yield from ((option("scores", typed="--score"), path) for paths in self.scores.values() for path in paths)
+
+    def _paths(self) -> Iterator[tuple[str, str | None]]:
+        """Field and path of every column but those of scores."""
+        fields = self.__pydantic_fields__  # type: ignore[attr-defined]
+        return ((name, getattr(self, name)) for name in fields if fields[name].json_schema_extra == COLUMN)
 
 
 def score_columns(written: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -1,4 +1,5 @@
 import pytest
+from pydantic.dataclasses import dataclass
 from rows import jsonl, table
 
 from rlsum.errors import RecordError
@@ -217,6 +218,18 @@ def test_public_readers_know_their_columns(tmp_path):
     (tmp_path / "train.tsv").write_text("Id\tEssaySet\tScore1\tScore2\tEssayText\n1\t3\t2\t2\tLong.\n")
     with pytest.raises(RecordError, match="knows its columns"):
         load(f"asap-sas:{tmp_path / 'train.tsv'}", layout=JudgmentColumns(candidate="EssayText"))
+
+
+@dataclass(frozen=True)
+class WithOption(JudgmentColumns):
+    min_judges: int = 1
+
+
+def test_an_option_that_is_no_column_names_none():
+    assert not WithOption(min_judges=2)
+    assert list(WithOption(min_judges=2, id="key", reference="").named()) == [("id=", "key")]
+    assert JudgmentColumns(reference="")
+    assert JudgmentColumns(lists="sentences")
 
 
 @pytest.mark.parametrize(
