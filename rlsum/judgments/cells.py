@@ -104,3 +104,13 @@ def is_number(value: Any) -> bool:
         return not isinstance(value, bool) and math.isfinite(float(value))
     except (TypeError, ValueError, OverflowError):
         return False
+
+
+def miswritten(value: Any) -> bool:
+    """Whether a cell that `is_number` refuses is one but for its decimal comma."""
+    return DECIMAL_COMMA.fullmatch(str(value)) is not None
+
+
+def no_number(value: Any) -> str:
+    """What is wrong with a cell that `is_number` refuses in a column of numbers."""
+    return f"{str(value)[:40]!r} is not a number (decimals have a point)"

@@ -117,12 +117,11 @@ def _numeric(reads: Sequence[Read], names: Sequence[str]) -> dict[str, tuple[str
     for name in names:
         filled = [(read.where, value) for read in reads if not cells.missing(value := read.fields.get(name))]
         wrong = [(where, value) for where, value in filled if not cells.is_number(value)]
-        commas = all(cells.DECIMAL_COMMA.fullmatch(str(value)) for _, value in wrong)
-        if wrong and (2 * len(wrong) < len(filled) or commas):
+        if wrong and (2 * len(wrong) < len(filled) or all(cells.miswritten(value) for _, value in wrong)):
+            where, value = wrong[0]
             raise RecordError(
-                f"{wrong[0][0]}: {name}={str(wrong[0][1])[:40]!r} is not a number (decimals have a point), as most in "
-                "this column are; correct it, leave it empty, or name the columns of scores with "
-                f"{option('scores', typed='--score')}"
+                f"{where}: {name}={cells.no_number(value)}, as most in this column are; correct it, leave it empty, or "
+                f"name the columns of scores with {option('scores', typed='--score')}"
             )
         if filled and not wrong:
             scores[name] = (name,)
