@@ -20,7 +20,7 @@ from rlsum.metric_fitting.correlations import Correlations, average, correlation
 from rlsum.metric_fitting.epochs import Fitted, OnUpdate, OnValidation, check_folder, learn
 from rlsum.metric_fitting.examples import JudgedExample, Scale, check_varied, content
 from rlsum.metric_fitting.options import FitOptions
-from rlsum.metric_fitting.training import Trainee
+from rlsum.metric_fitting.updates import Trainee
 from rlsum.records import defined
 
 

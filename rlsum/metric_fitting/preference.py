@@ -25,7 +25,7 @@ from rewards.models.pairs import Pair
 from rewards.models.reward_model import RewardModel
 from rlsum.errors import UserError
 from rlsum.metric_fitting.options import FitOptions
-from rlsum.metric_fitting.training import Training
+from rlsum.metric_fitting.updates import Training
 from rlsum.metric_fitting.votes import JudgedVote, Text, gaps, texts_of
 from rlsum.readers.understood import say
 

@@ -21,7 +21,7 @@ from reproductions.twmd.metrics import EncoderSetup
 from reproductions.twmd.pairs import SentencePairs, pairs_of
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.registry import load
-from rlsum.metric_fitting.training import FitOptions
+from rlsum.metric_fitting.options import FitOptions
 
 PUBLISHED = Path("../shared/published/twmd_2020.csv")
 STUDIES: dict[str, tuple[str, ...]] = {  # name -> data

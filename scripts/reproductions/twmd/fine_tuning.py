@@ -20,7 +20,7 @@ from rlsum.errors import UserError
 from rlsum.judgments.collection import Judgments
 from rlsum.metric_fitting.examples import JudgedExample, examples, held_out
 from rlsum.metric_fitting.fitting import about, fit
-from rlsum.metric_fitting.training import FitOptions
+from rlsum.metric_fitting.options import FitOptions
 from rlsum.pages.table import text_table
 
 STATISTICS: tuple[str, str] = ("kendall", "pearson")

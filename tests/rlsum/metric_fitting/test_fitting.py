@@ -11,7 +11,8 @@ from rlsum.judgments.records import Judgment
 from rlsum.metric_fitting import fitting
 from rlsum.metric_fitting.examples import examples
 from rlsum.metric_fitting.fitting import fit, scored
-from rlsum.metric_fitting.training import FitOptions, Trainee
+from rlsum.metric_fitting.options import FitOptions
+from rlsum.metric_fitting.updates import Trainee
 
 TRAIN = examples(judged(32, seed=1, groups=("a", "b")), "overall")
 VALID = examples(judged(16, seed=2, groups=("a", "b")), "overall")

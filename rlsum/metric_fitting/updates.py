@@ -1,4 +1,4 @@
-"""Training without dropout, seeded, and that of ``Sim`` on human scores (Chen et al. 2020, section 5)."""
+"""Updates of a metric without dropout, seeded, and those of ``Sim`` on human scores (Chen et al. 2020, section 5)."""
 
 from __future__ import annotations
 

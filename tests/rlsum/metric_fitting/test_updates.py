@@ -7,7 +7,7 @@ from rlsum.errors import UserError
 from rlsum.judgments.records import Judgment
 from rlsum.metric_fitting.examples import Scale, examples
 from rlsum.metric_fitting.options import FitOptions
-from rlsum.metric_fitting.training import Trainee, rate
+from rlsum.metric_fitting.updates import Trainee, rate
 
 AS_IT_IS = Scale(0.0, 1.0)
 
