@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rewards.documentation import stated_range
-from rlsum.evaluation.statistics import LEVEL, MANY, RESAMPLES, Interval, mean_interval, paired_difference, with_holm
+from rlsum.evaluation.statistics import MANY, Interval, Uncertainty, mean_interval, paired_difference, with_holm
 from rlsum.scoring.outputs import Floats, SystemScores
 from rlsum.scoring.properties import PROPERTIES
 
@@ -17,28 +17,29 @@ ANY = (-np.inf, np.inf)
 OF_CORPUS = " of the corpus"  # after the name of a metric: its value of all outputs together
 
 
-@dataclass(frozen=True)
-class Resampling:
-    """Settings of intervals and tests: number of resamples, seed."""
+class Resampling(Uncertainty):
+    """Settings of intervals and tests: their level, number of resamples, seed."""
 
-    resamples: int = RESAMPLES
-    seed: int = 0
+    @property
+    def alpha(self) -> float:
+        """The level of tests, to which p-values are compared: 0.05, not 0.05000000000000004."""
+        return round(1 - self.level, 12)
 
     @property
     def note(self) -> str:
         """What a table of means says of its intervals."""
         drawn = f"studentised bootstrap, {self.resamples:,} resamples, seed {self.seed}"
-        return f"beneath each mean its {LEVEL:.0%} interval ({drawn}; from {MANY:,} scores on normal)"
+        return f"beneath each mean its {self.level:.0%} interval ({drawn}; from {MANY:,} scores on normal)"
 
     def interval(self, values: Floats, span: tuple[float, float] = ANY) -> Interval:
         """The interval of the mean of ``values`` (n,), cut to ``span``: that of few may leave what a score can be."""
-        mean = mean_interval(values, resamples=self.resamples, seed=self.seed)
+        mean = mean_interval(values, level=self.level, resamples=self.resamples, seed=self.seed)
         low, high = np.clip(mean[1:3], *span).tolist()
         return mean._replace(low=low, high=high)
 
     def difference(self, a: Floats, b: Floats) -> tuple[Interval, float]:
         """The mean of ``a - b``, both (n,), with its interval, and its two-sided permutation p-value."""
-        return paired_difference(a, b, resamples=self.resamples, seed=self.seed)
+        return paired_difference(a, b, level=self.level, resamples=self.resamples, seed=self.seed)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from rewards.references import Lists
 from rewards.scoring import headings, short_signature
 from rewards.text.identification import read_as_english
 from rlsum.errors import UserError, option
-from rlsum.evaluation.statistics import LEVEL, Interval
+from rlsum.evaluation.statistics import Interval
 from rlsum.pages.blocks import Block, Bullets, Heading, section, signature_section
 from rlsum.pages.formats import csv_text, file_names, write_report
 from rlsum.pages.pictures.drawing import COLOURS, Mode, Picture, drawn, short_name
@@ -78,7 +78,7 @@ class Evaluation(Shown):
         ]
         if self.comparisons:
             notes = notes_on_differences(self.comparisons, self.outputs, self.compared_with)
-            tables.append(difference_table(self.comparisons, f"Against {self.compared_with}", notes))
+            tables.append(difference_table(self.comparisons, self.resampling, f"Against {self.compared_with}", notes))
         signatures = list(self.signatures.values())
         return [
             *tables,
@@ -87,7 +87,7 @@ class Evaluation(Shown):
 
     def pictures(self) -> list[Block]:
         """The differences, if systems are compared."""
-        return [picture(self.comparisons)] if self.comparisons else []
+        return [picture(self.comparisons, self.resampling)] if self.comparisons else []
 
     def to_frame(self) -> Any:
         """A row a system and metric: raw mean, its interval, the number of texts with a score, and that of all."""
@@ -107,7 +107,7 @@ class Evaluation(Shown):
         blocks = [
             Heading("Scores of " + ", ".join(self.outputs), 1),
             *tables,
-            *(section("Differences", picture(self.comparisons)) if self.comparisons else []),
+            *(section("Differences", picture(self.comparisons, self.resampling)) if self.comparisons else []),
             *signature_section(self.signatures.values()),
         ]
         texts = {
@@ -200,7 +200,7 @@ def _evaluation(
 def to_json(evaluation: Evaluation) -> str:
     """Raw scores, not times 100; what is undefined is null."""
     data = {
-        "resampling": {"level": LEVEL, **asdict(evaluation.resampling)},
+        "resampling": asdict(evaluation.resampling),
         "systems": [
             {
                 "system": system,
@@ -237,7 +237,7 @@ def difference_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:
         yield item.system, item.baseline, item.metric, *item.interval, item.p, item.p_holm
 
 
-def picture(comparisons: Sequence[PairedDifference]) -> Picture:
+def picture(comparisons: Sequence[PairedDifference], resampling: Resampling) -> Picture:
     """Every difference with its interval, times 100; the first on top."""
     defined = [item for item in comparisons if not math.isnan(item.interval.mean)]
 
@@ -253,6 +253,5 @@ def picture(comparisons: Sequence[PairedDifference]) -> Picture:
         axes.set_xlabel(f"difference from {short_name(comparisons[0].baseline)}, x 100")
 
     title = f"Differences from {comparisons[0].baseline}"
-    return drawn(
-        "differences", title, f"Mean difference and its {LEVEL:.0%} interval.", (7.0, 0.4 * len(defined) + 1.0), draw
-    )
+    description = f"Mean difference and its {resampling.level:.0%} interval."
+    return drawn("differences", title, description, (7.0, 0.4 * len(defined) + 1.0), draw)

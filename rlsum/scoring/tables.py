@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from rlsum.evaluation.statistics import ALPHA, Interval
+from rlsum.evaluation.statistics import Interval
 from rlsum.pages.table import SCALE, UNDEFINED, Cell, Table, difference_cell, interval_cell, p_text
-from rlsum.scoring.comparison import OF_CORPUS, PairedDifference
+from rlsum.scoring.comparison import OF_CORPUS, PairedDifference, Resampling
 from rlsum.scoring.properties import PROPERTIES
 
 UNKNOWN = Interval(math.nan, math.nan, math.nan, 0)  # a property that a row scored by an earlier version lacks
@@ -71,13 +71,15 @@ def property_table(
     return Table(caption, ("system", *(measure.label for measure in shown)), cells, (*legend, *notes))
 
 
-def difference_table(comparisons: Sequence[PairedDifference], caption: str, notes: Iterable[str] = ()) -> Table:
+def difference_table(
+    comparisons: Sequence[PairedDifference], resampling: Resampling, caption: str, notes: Iterable[str] = ()
+) -> Table:
     """One row a comparison: difference with interval, p, Holm-adjusted p, and the number of items."""
     cells = tuple(
         (
             Cell(item.system),
             Cell(item.metric),
-            comparison_cell(item),
+            comparison_cell(item, resampling.alpha),
             Cell(p_text(item.p)),
             Cell(p_text(item.p_holm)),
             Cell(f"{item.interval.n:,}"),
@@ -85,16 +87,16 @@ def difference_table(comparisons: Sequence[PairedDifference], caption: str, note
         for item in comparisons
     )
     header = ("system", "metric", f"difference x {SCALE}", "p", "p (Holm)", "items")
-    legend = f"Bold: different, p (Holm) at most {ALPHA}; the interval is not corrected."
+    legend = f"Bold: different, p (Holm) at most {resampling.alpha}; the interval is not corrected."
     return Table(caption, header, cells, (legend, *notes))
 
 
-def comparison_cell(comparison: PairedDifference) -> Cell:
-    """A signed difference with its interval, marked where the two are shown to differ."""
+def comparison_cell(comparison: PairedDifference, alpha: float) -> Cell:
+    """A signed difference with its interval, marked where a test of level ``alpha`` shows that the two differ."""
     mean, low, high = (value * SCALE for value in comparison.interval[:3])
     few = "too few items for an interval" if math.isnan(low) and not math.isnan(mean) else ""
     few = "no interval" if comparison.metric.endswith(OF_CORPUS) else few
-    return difference_cell(mean, low, high, mark=comparison.p_holm <= ALPHA, note=few)
+    return difference_cell(mean, low, high, mark=comparison.p_holm <= alpha, note=few)
 
 
 def _corpus_cell(value: float) -> Cell:

@@ -12,7 +12,7 @@ from rlsum.pages.markdown import to_markdown
 from rlsum.pages.page import to_html
 from rlsum.pages.table import DASH, Cell, Table, joined, p_text
 from rlsum.pages.terminal import show
-from rlsum.scoring.comparison import PairedDifference
+from rlsum.scoring.comparison import PairedDifference, Resampling
 from rlsum.scoring.tables import difference_table, metric_table, property_table
 
 NAN = float("nan")
@@ -77,7 +77,7 @@ def test_differences_are_signed_and_marked_where_the_interval_excludes_zero():
     sure = PairedDifference("b", "a", "m", Interval(0.02, 0.01, 0.03, 50), 0.0004, 50, 0, 0.0008)
     unsure = PairedDifference("c", "a", "m", Interval(-0.01, -0.02, 0.01, 50), 0.3, 50, 0, 0.3)
     nothing = PairedDifference("d", "a", "m", Interval(NAN, NAN, NAN, 0), NAN, 0, 9)
-    rows = difference_table([sure, unsure, nothing], "Against a").rows
+    rows = difference_table([sure, unsure, nothing], Resampling(), "Against a").rows
     assert rows[0][2] == Cell("+2.00", "+1.00 to +3.00", mark=True)
     assert rows[1][2] == Cell("-1.00", "-2.00 to +1.00")
     assert [cell.text for cell in rows[0][3:]] == ["0.0004", "0.0008", "50"]

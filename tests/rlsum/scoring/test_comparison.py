@@ -7,6 +7,7 @@ import rewards
 from rlsum.records import Output
 from rlsum.scoring.comparison import Resampling, compare, compare_all, intervals
 from rlsum.scoring.outputs import SystemScores, score_system
+from rlsum.scoring.tables import difference_table
 
 
 def scores(system: str, ids: str, values: list[float]) -> SystemScores:
@@ -41,6 +42,19 @@ def test_everything_compared_at_once_is_adjusted_together():
     assert [item.system for item in found] == ["b", "c"]
     assert [item.p for item in found] == [pytest.approx(2 / 64), 1]
     assert [item.p_holm for item in found] == [pytest.approx(4 / 64), 1]
+
+
+def test_intervals_and_what_is_said_of_them_have_the_level_of_their_settings():
+    usual, half = Resampling(resamples=500), Resampling(level=0.5, resamples=500)
+    first, second = scores("a", "123456", [0] * 6), scores("b", "123456", [1, 2, 3, -1, 4, 5])
+    wide, narrow = (compare_all([first, second], first, how) for how in (usual, half))
+    assert wide[0].interval.low < narrow[0].interval.low < narrow[0].interval.high < wide[0].interval.high
+    values = second.metrics["m"]
+    assert usual.interval(values).low < half.interval(values).low
+    assert "50% interval" in half.note
+    assert usual.alpha == 0.05
+    marked = [difference_table(wide, how, "Against a").rows[0][2].mark for how in (usual, half)]
+    assert marked == [False, True]  # p = 4 / 64
 
 
 def test_an_interval_ends_where_a_score_ends():
