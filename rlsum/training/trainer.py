@@ -183,19 +183,21 @@ class Trainer:
 
     def _finish(self, monitor: Monitor) -> None:
         """Write result.json, which only a finished run has. Raises TrainingError if it has trained nothing."""
-        progress, name, validations = self.progress, self.config.run, monitor.logged("valid")
-        failed = signs.failure(monitor.logged("train"), validations, progress)
-        failed = self.processes.gather_all(failed)[0]  # which has the log
+        progress, name, history = self.progress, self.config.run, self._history(monitor)
+        failed = self.processes.gather_all(signs.failure(history))[0]  # which has the log
         if self.accelerator.is_main_process:
             result = {key: value for key, value in asdict(progress).items() if key != "unwritten"} | {"failed": failed}
             write_atomically(self.run / checkpoint.RESULT, json.dumps(result, indent=2).encode())
         monitor.say(f"{name}: {progress.step} updates, best after {progress.best_step}, weights in {self.run / 'best'}")
         if progress.step and not progress.best_step:
             monitor.say(f"{name}: no validation was better than the start, so best/ holds the weights of the start")
-        for sentence in signs.summary(validations, self._untrained):
+        for sentence in signs.summary(history):
             monitor.say(f"{self.run.name} warning: {sentence}")
         if failed is not None:
             raise TrainingError(f"{name}: {failed}")
+
+    def _history(self, monitor: Monitor) -> signs.History:
+        return signs.History(monitor.logged("train"), monitor.logged("valid"), self.progress, self._untrained)
 
     # ---- one update -----------------------------------------------------------------------------------------------
 
@@ -298,7 +300,7 @@ class Trainer:
         if self._samples:
             monitor.append(TRAINED, progress.step, self._samples)
         self._samples = []
-        for sentence in signs.news(monitor.logged("valid"), self._untrained):
+        for sentence in signs.news(self._history(monitor)):
             monitor.say(f"{self.run.name} warning: {sentence}")
         if better and self.accelerator.is_main_process:
             about = {"step": progress.step, **result.values}

@@ -19,6 +19,19 @@ Values = Mapping[str, float | None]  # of one validation, or of one line of trai
 
 
 @dataclass(frozen=True)
+class History:
+    """A run so far: its lines of training, its validations, how far it has come, the metrics that it is not trained on.
+
+    A process that does not write the log has neither lines nor validations.
+    """
+
+    lines: Sequence[Values]
+    validations: Sequence[Values]
+    progress: Progress
+    metrics: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Sign:
     """Something that moved with the reward: its name, how far in units of its threshold (1 or more), a sentence."""
 
@@ -46,32 +59,34 @@ def signs(start: Values, now: Values, metrics: Sequence[str]) -> list[Sign]:
     ]
 
 
-def news(history: Sequence[Values], metrics: Sequence[str]) -> list[str]:
+def news(run: History) -> list[str]:
     """Sentences on what first moved in the last validation, or moved much further than when it was last announced.
 
     A function of the whole history, so that a resumed run repeats nothing.
     """
     announced: dict[str, float] = {}
     new: list[Sign] = []
-    for now in history[1:]:
-        new = [sign for sign in signs(history[0], now, metrics) if sign.size >= WORSE * announced.get(sign.name, 0.0)]
+    for now in run.validations[1:]:
+        found = signs(run.validations[0], now, run.metrics)
+        new = [sign for sign in found if sign.size >= WORSE * announced.get(sign.name, 0.0)]
         announced |= {sign.name: sign.size for sign in new}
     return [sign.sentence for sign in new]
 
 
-def summary(history: Sequence[Values], metrics: Sequence[str]) -> list[str]:
+def summary(run: History) -> list[str]:
     """Every sign of a run, each at the validation where it was largest; and whether it has diverged."""
     worst: dict[str, tuple[float, str]] = {}
-    for now in history[1:]:
-        for sign in signs(history[0], now, metrics):
+    for now in run.validations[1:]:
+        for sign in signs(run.validations[0], now, run.metrics):
             if sign.size > worst.get(sign.name, (0.0, ""))[0]:
                 worst[sign.name] = sign.size, f"after {now['step']} updates {sign.sentence}"
-    diverged = divergence(history)
+    diverged = divergence(run.validations)
     return [sentence for _, sentence in worst.values()] + ([diverged] if diverged else [])
 
 
-def failure(lines: Sequence[Values], validations: Sequence[Values], progress: Progress) -> str | None:
-    """Why a finished run has trained nothing, or nothing that can be used; None if it has. ``lines``: of training."""
+def failure(run: History) -> str | None:
+    """Why a finished run has trained nothing, or nothing that can be used; None if it has."""
+    progress, lines, validations = run.progress, run.lines, run.validations
     updates, rewarded = f"{progress.step:,} updates", [line for line in lines if "zero_groups" in line]
     if progress.step and not progress.had_gradient:
         if any(line.get("skipped_updates") for line in lines):

@@ -2,9 +2,14 @@
 
 import pytest
 
-from rlsum.training.log.signs import news, signs, summary
+from rlsum.training.checkpoint import Progress
+from rlsum.training.log.signs import History, news, signs, summary
 
 START = {"step": 0, "reward": 0.2, "rouge-1": 0.4, "length": 50.0, "repetition": 0.05}
+
+
+def run(validations, *metrics):
+    return History([], validations, Progress(), metrics)
 
 
 def after(step=100, **values):
@@ -54,17 +59,17 @@ def test_each_sign_is_said_once_and_again_when_it_is_twice_as_large():
     history, said = [START], []
     for step, length in enumerate([51.0, 56.0, 57.0, 50.0, 61.0, 63.0, 74.0, 76.0]):
         history.append(after(step + 1, length=length))
-        said.append(len(news(history, [])))
+        said.append(len(news(run(history))))
     #   moved by .02, .12, .14, 0, .22, .26, .48, .52: said at .12, .26 and .52
     assert said == [0, 1, 0, 0, 0, 1, 0, 1]
-    assert news(history[:1], []) == news([], []) == []
+    assert news(run(history[:1])) == news(run([])) == []
 
 
 def test_the_end_has_every_sign_where_it_was_largest():
     history = [START, after(1, length=56.0), after(2, length=70.0, repetition=0.1), after(3, length=60.0)]
-    lines = summary(history, ["rouge-1"])
+    lines = summary(run(history, "rouge-1"))
     assert len(lines) == 2
     assert all("after 2 updates" in line for line in lines)
     assert "70" in lines[0]
     assert "repetition" in lines[1]
-    assert summary(history[:1], ["rouge-1"]) == summary([], []) == []
+    assert summary(run(history[:1], "rouge-1")) == summary(run([])) == []
