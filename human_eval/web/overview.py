@@ -16,7 +16,8 @@ from human_eval.statistics.settings import AnalysisSettings
 from human_eval.study import Study, StudyKey
 from human_eval.votes.exclusion import ExclusionRules, excluded
 from human_eval.votes.unblind import unblind
-from human_eval.web.payment import JudgeRow, people_rows
+from human_eval.web.payment import JudgeRow
+from human_eval.web.people_table import people_rows
 from rlsum.evaluation.agreement import Agreement
 from rlsum.evaluation.statistics import LEVEL
 
