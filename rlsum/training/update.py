@@ -67,13 +67,12 @@ class MixedStep:
 
     policy               the model that samples, without the wrapper that accelerate puts around it
     reward               texts -> rewards
-    gamma                update number (from 0) -> weight of L_RL
-    k                    samples of an article
+    objective            what is minimised
+    steps                updates of the run
     sampling             how samples are drawn
     rl                   rollout -> L_RL
     mle                  references -> L_MLE, and lambda
     credit               rewards -> advantages and weights; None: ``rl`` reads the rewards
-    coverage_on_samples  L_cov is that of the references plus that of the samples
     start                scores as the model that the run began with, for a KL penalty
     noise                batch, update number -> random numbers of the samples, see ``Model``; None: torch's
     calls                which batches share a call of the reward
@@ -84,19 +83,27 @@ class MixedStep:
 
     policy: Model
     reward: Reward
-    gamma: Callable[[int], float]
-    k: int
+    objective: Objective
+    steps: int
     sampling: Sampling
     rl: RewardLoss
     mle: MLEStep
     credit: Credit | None = None
-    coverage_on_samples: bool = False
     start: Scorer | None = None
     noise: Callable[[Batch, int], Tensor] | None = None
     calls: Callable[[Rewarding, Iterable[Decoded]], list[Rollout]] = in_one_call
     score_while_drawing: bool = False
     control: Callable[[int, Sequence[Rollout]], list[Rollout]] | None = None
     processes: Processes = ONE_PROCESS
+
+    @property
+    def k(self) -> int:
+        """Samples of an article."""
+        return self.objective.samples
+
+    def gamma(self, number: int) -> float:
+        """Weight of L_RL in update ``number`` (from 0)."""
+        return self.objective.gamma_at(number, self.steps)
 
     def __call__(self, number: int, model: Scorer, batch: Batch, rollout: Rollout | None = None) -> StepResult:
         """Loss of a batch in update ``number``. A ``rollout`` was made ahead; without one, it is made now."""
@@ -200,7 +207,7 @@ class MixedStep:
         if references is not None:
             mle, mle_log = self.mle.loss(references, batch.target, batch.pad)
             penalized = {"coverage": (references, batch.target)}
-            if self.coverage_on_samples:
+            if self.objective.coverage_on_samples:
                 penalized["sample_coverage"] = (samples, ids)
             coverage, coverage_log = self.mle.coverage(penalized, batch)
             loss = gamma * loss + (1.0 - gamma) * mle + coverage

@@ -245,10 +245,10 @@ def test_the_ratio_of_a_sequence_clips_it_as_a_whole():
 
 
 def mixed(model, reward, samples, max_length, estimator="rloo", **options):
-    objective = tiny.objective(estimator=estimator, normalisation="token")
+    objective = tiny.objective(estimator=estimator, normalisation="token", samples=samples, gamma=1.0)
     rl, mle, credit = REWARD_LOSSES["mixed"](objective), MLEStep(objective), Credit(objective, max_length)
     sampling = Sampling(max_length=max_length)
-    return MixedStep(model, reward, lambda _: 1.0, samples, sampling, rl, mle, credit, **options)
+    return MixedStep(model, reward, objective, 1, sampling, rl, mle, credit, **options)
 
 
 def test_without_a_greedy_baseline_nothing_greedy_is_decoded_or_rewarded():

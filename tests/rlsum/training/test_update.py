@@ -57,14 +57,13 @@ class Scripted:
 def step(reward, gamma=1.0, samples=1, scale=1.0, length="mean", coverage_weight=0.0, max_length=8, on_samples=False):
     """A self-critical step as a function of (model, policy, batch)."""
     objective = tiny.objective(
-        normalisation={"mean": "sequence", "sum": "sum"}[length], length=length, reward_scale=scale
-    )
+        normalisation={"mean": "sequence", "sum": "sum"}[length], length=length, reward_scale=scale, gamma=gamma,
+        samples=samples, coverage_on_samples=on_samples,
+    )  # fmt: skip
     rl, mle, credit = PolicyGradient(objective), MLEStep(objective, coverage_weight), Credit(objective, max_length)
 
     def result(model, policy, batch):
-        mixed = MixedStep(
-            policy, reward, lambda _: gamma, samples, Sampling(max_length=max_length), rl, mle, credit, on_samples
-        )
+        mixed = MixedStep(policy, reward, objective, 1, Sampling(max_length=max_length), rl, mle, credit)
         return mixed(0, model, batch)
 
     return result
@@ -308,11 +307,13 @@ def test_scoring_while_drawing_changes_neither_loss_nor_gradient_nor_log(gamma, 
     model, batch = tiny.copier(coverage=coverage), tiny.batch()
     results = []
     for together in (False, True):
-        objective = tiny.objective(estimator=estimator, normalisation="sequence", clip=0.2, kl=0.1)
+        objective = tiny.objective(
+            estimator=estimator, normalisation="sequence", clip=0.2, kl=0.1, gamma=gamma, samples=3,
+            coverage_on_samples=coverage,
+        )  # fmt: skip
         mixed = MixedStep(
-            model, tiny.Overlap(), lambda _: gamma, 3, Sampling(max_length=8), PolicyGradient(objective),
-            MLEStep(objective, 0.7 * coverage), Credit(objective, 8), coverage, start=model,
-            score_while_drawing=together,
+            model, tiny.Overlap(), objective, 1, Sampling(max_length=8), PolicyGradient(objective),
+            MLEStep(objective, 0.7 * coverage), Credit(objective, 8), start=model, score_while_drawing=together,
         )  # fmt: skip
         torch.manual_seed(3)
         (rollout,) = mixed.rollouts(0, [batch])
@@ -330,9 +331,9 @@ def test_scoring_while_drawing_changes_neither_loss_nor_gradient_nor_log(gamma, 
 def test_an_update_of_several_batches_keeps_no_graph():
     """All rollouts of an update are made before its first loss: their graphs would be in memory together."""
     model, batch = tiny.copier(), tiny.batch()
-    objective = tiny.objective(estimator="rloo")
+    objective = tiny.objective(estimator="rloo", gamma=1.0)
     mixed = MixedStep(
-        model, tiny.Overlap(), lambda _: 1.0, 2, Sampling(max_length=8), PolicyGradient(objective), MLEStep(objective),
+        model, tiny.Overlap(), objective, 1, Sampling(max_length=8), PolicyGradient(objective), MLEStep(objective),
         Credit(objective, 8), score_while_drawing=True,
     )  # fmt: skip
     assert [part.scored for part in mixed.rollouts(0, [batch, batch])] == [None, None]

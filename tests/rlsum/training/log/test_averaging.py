@@ -102,10 +102,12 @@ def test_a_number_is_a_float_and_goes_to_other_processes_and_files_with_its_part
 def logs(sizes, loss=PolicyGradient):
     """The log of each of the batches of ``sizes`` articles, which have the same samples."""
     model, sampling = tiny.copier(coverage=True), Sampling(max_length=6)
-    objective = tiny.objective(estimator="grpo", normalisation="token", clip=0.2, kl=0.1)
+    objective = tiny.objective(
+        estimator="grpo", normalisation="token", clip=0.2, kl=0.1, gamma=0.9, samples=3, coverage_on_samples=True
+    )
     step = MixedStep(
-        model, Reward(), lambda number: 0.9, 3, sampling, loss(objective),
-        MLEStep(objective, coverage_weight=1.0), estimators.Credit(objective, 6), coverage_on_samples=True,
+        model, Reward(), objective, 1, sampling, loss(objective),
+        MLEStep(objective, coverage_weight=1.0), estimators.Credit(objective, 6),
         start=tiny.model(seed=3, coverage=True),
     )  # fmt: skip
     pairs = tiny.stories(sum(sizes))
