@@ -75,9 +75,12 @@ class Model(nn.Module):
     """The contract of every kind of model: a network that summarizes, and how it is saved.
 
     ``config``: its resolved ``model`` section. Called with a batch and targets, it is a ``Scorer``.
+    ``smoothed``: whether scores in training include ``mean_log_prob``, which smoothed labels need; set for a run by
+    ``build.trainer``, as all that a network does for the objective alone.
     """
 
     config: ModelConfig
+    smoothed = False
 
     def read(self, rows: datasets.Dataset, how: Tokenization) -> datasets.Dataset:
         """Give the rows of a corpus the model's own src_tokens, tgt_tokens and tgt_whole, cut as ``how`` says."""

@@ -64,6 +64,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
         train, valid = corpus(config, "train"), corpus(config, "valid")
     torch.manual_seed(config.training.seed)
     model = start_of(config, origin).model(config, origin, train)
+    model.smoothed = config.objective.label_smoothing > 0
     facts = environment.dependencies(train, valid, processes) | model.depends_on()
     _check_dependencies(config, signatures, facts, train, processes, resume)
     config = replace(config, model=model.config)  # later runs may resolve names differently

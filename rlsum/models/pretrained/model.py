@@ -38,7 +38,6 @@ class TransformersModel(Model):
     """A network of transformers, its tokenizer, and the rules for its special tokens.
 
     Checkpoints contain the ``described`` sizes, with dropout rates that the network may have been loaded without.
-    ``smoothed``: whether scores in training include the mean over tokens, which smoothed labels need.
     """
 
     family: ClassVar[Family]
@@ -53,7 +52,6 @@ class TransformersModel(Model):
         rules: TokenRules,
     ) -> None:
         super().__init__()
-        self.smoothed = False
         self.config, self.network, self.described, self.vocabulary = config, network, described, vocabulary
         self.rules = rules
         network.generation_config = self.rules.generation_config(Decoding())

@@ -86,12 +86,10 @@ class PretrainedStart(ABC):
         return self.built(checkpoint.config, merged, str(checkpoint.folder))
 
     def built(self, config: Config, section: PretrainedConfig, name: str) -> TransformersModel:
-        """The model of the folder or hub name ``name``, with what the objective asks of it."""
+        """The model of the folder or hub name ``name``."""
         if section.dropout is None:  # with a reward, sampling and scoring must agree
             section = replace(section, dropout=not config.objective.rewarded)
-        made = self.made(config, section.resolved(), name)
-        made.smoothed = config.objective.label_smoothing > 0
-        return made
+        return self.made(config, section.resolved(), name)
 
     def _start(self, config: Config, origin: Origin) -> tuple[PretrainedConfig, str]:
         """The ``model`` section, and the folder or hub name of weights and tokenizer."""
