@@ -1,7 +1,6 @@
 """What is said before anything is trained."""
 
 import io
-import logging
 
 import comparisons
 import pytest
@@ -10,7 +9,8 @@ from comparisons import prepared
 from rich.console import Console
 from rows import jsonl
 
-from rlsum.compare import costs, preflight
+from rlsum.compare import preflight
+from rlsum.compare.costs import Cost
 from rlsum.errors import ConfigError
 from rlsum.pages.terminal import show
 from rlsum.records import Output, write_outputs
@@ -98,7 +98,6 @@ def test_a_start_that_was_killed_before_its_first_weights_is_no_fault(tmp_path):
     (best / "config.yaml").write_text(yaml.safe_dump(dict(cells[0].config)))
     (best / "rewards.json").write_text("{}")
     preflight.check(folder.comparison, cells)
-    assert set(costs.costs(folder, cells, 6, Console(quiet=True))) >= {"start-1", "rouge-l-1"}
 
 
 def test_a_limit_of_simulated_articles_is_counted(tmp_path):
@@ -107,46 +106,17 @@ def test_a_limit_of_simulated_articles_is_counted(tmp_path):
         assert preflight.count_of_articles(folder.comparison, cells) == count
 
 
-def test_the_time_of_all_cells_is_that_of_those_that_wait_for_each_other(tmp_path):
-    _, cells = prepared(tmp_path, rewards={"rouge-l": "rouge-l"}, controls=["none"])
-    cost = {cell.name: costs.Cost(0, 0, 0, 0, 0, 10 if cell.kind == "start" else 3) for cell in cells}
-    cells = [cell for cell in cells if cell.config is not None]
-    assert [cell.name for cell in cells] == ["start-1", "none-1", "rouge-l-1"]
-    assert [costs.makespan(cells, cost, jobs) for jobs in (1, 2, 4)] == [16, 13, 13]
-
-
-def test_a_comparison_without_faults_whose_start_has_dropout_passes_and_has_a_cost(tmp_path):
+def test_a_comparison_without_faults_whose_start_has_dropout_passes(tmp_path):
     start = comparisons.values(tmp_path)["start"]
     start["model"] = {**start["model"], "dropout": 0.3}
     folder, cells = prepared(tmp_path, start=start, rewards={"rouge-l": "rouge-l"}, controls=["none"])
     preflight.check(folder.comparison, cells)
-    before = logging.getLogger("rlsum.readers").level
+
+
+def test_a_plan_has_the_cost_of_every_cell_and_what_one_seed_allows(tmp_path):
+    folder, cells = prepared(tmp_path, rewards={"rouge-l": "rouge-l"}, controls=["none"])
     text = io.StringIO()
-    console = Console(file=text, width=150)
-    found = costs.costs(folder, cells, 600, console)
-    assert set(found) == {"start-1", "none-1", "rouge-l-1", "lead-3", "oracle"}
-    assert found["oracle"].total == found["oracle"].scoring > 0
-    assert logging.getLogger("rlsum.readers").level == before  # what is read later in this process warns again
-    for cost, updates, validations in ((found["start-1"], 4, 3), (found["rouge-l-1"], 2, 3)):
-        trained = updates * cost.update + validations * cost.validation
-        assert cost.total == pytest.approx(trained + cost.decoding + cost.scoring + cost.starting)
-        assert min(cost.decoding, cost.scoring, cost.starting) > 0
-    assert text.getvalue().count(" s an update") == 3
-    assert costs.costs(folder, cells, 600, console) == found  # remembered
-    assert text.getvalue().count(" s an update") == 3
-    show(preflight.plan(folder.comparison, cells, found, 2), console)
-    assert "rouge-l-1" in text.getvalue()
-    assert "of them decoding" in text.getvalue()
-    twice = costs.costs(folder, cells, 1200, console)
-    assert twice["rouge-l-1"].decoding == pytest.approx(2 * found["rouge-l-1"].decoding)
-    assert twice["rouge-l-1"].scoring == pytest.approx(2 * found["rouge-l-1"].scoring)
-    assert twice["rouge-l-1"].starting == found["rouge-l-1"].starting
-    assert "One seed allows no verdict" in text.getvalue()
-
-
-def test_what_is_slow_is_timed_once(monkeypatch):
-    done = []
-    for seconds, count in ((50.0, 1), (2.0, 4)):
-        monkeypatch.setattr(costs.time, "perf_counter", lambda seconds=seconds: seconds * len(done))
-        done.clear()
-        assert costs._mean_seconds(lambda: done.append(None), 3) == (seconds, count)
+    cost = {cell.name: Cost(1, 2, 60, 30, 15, 600) for cell in cells}
+    show(preflight.plan(folder.comparison, cells, cost, 2), Console(file=text, width=150))
+    for said in ("rouge-l-1", "10.0", "of them decoding", "One seed allows no verdict"):
+        assert said in text.getvalue()
