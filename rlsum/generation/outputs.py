@@ -24,7 +24,7 @@ from rlsum.scoring.journal import Journal
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes, lost_process_as_error
 from rlsum.training.steps import article_noise
-from rlsum.training.validation import decoded_outputs, outputs_of
+from rlsum.training.validation import decoded_outputs, outputs_of_batch
 
 CHUNK_BATCHES = 20  # articles are sorted by length and written in chunks of this many batches
 
@@ -75,7 +75,7 @@ class SummaryTask:
         sampling = self.decoding.sampling
         noise = article_noise(batch, 0, self.how.seed, samples, sampling.limit)
         texts = self.model.to_text(batch, self.model.sample(batch, samples, sampling, noise))
-        outputs = outputs_of(batch, texts, self.system)
+        outputs = outputs_of_batch(batch, texts, self.system)
         if self.choice is None:
             return outputs
         chosen, undefined = self.choice.choose(outputs)

@@ -93,10 +93,10 @@ def likelihood(model: Model, batches: Iterable[Batch], processes: Processes = ON
 
 def decoded_outputs(model: Model, batch: Batch, decoding: Decoding, system: str) -> list[Output]:
     """The output of each article; one for each sample if decoding draws several."""
-    return outputs_of(batch, model.to_text(batch, model.generate(batch, decoding, scored=False)), system)
+    return outputs_of_batch(batch, model.to_text(batch, model.generate(batch, decoding, scored=False)), system)
 
 
-def outputs_of(batch: Batch, texts: Sequence[str], system: str) -> list[Output]:
+def outputs_of_batch(batch: Batch, texts: Sequence[str], system: str) -> list[Output]:
     """Texts as outputs; of B*k texts, i*k .. i*k+k-1 belong to article i of the batch."""
     outputs = []
     for i, text in enumerate(texts):
