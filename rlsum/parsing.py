@@ -80,5 +80,10 @@ def options_checked() -> Iterator[None]:
         fault = error.errors()[0]
         if isinstance(cause := fault.get("ctx", {}).get("error"), UserError):  # raised by the dataclass itself
             raise cause from error
-        name, problem = str(fault["loc"][0]), fault["msg"].replace("Input should be", "must be")
-        raise UserError(f"{option(name, fault['input'])}: {problem}") from error
+        raise UserError(f"{option(str(fault['loc'][0]), fault['input'])}: {problem_of(fault)}") from error
+
+
+def problem_of(fault: Any) -> str:
+    """What is wrong with the value of a fault of pydantic, whose message does not show the value."""
+    message: str = fault["msg"]
+    return message.removeprefix("Value error, ").replace("Input should be", "must be").rstrip(".")

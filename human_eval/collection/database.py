@@ -211,10 +211,11 @@ def check_study(connection: sqlite3.Connection, study: Study, path: Path) -> Non
 
 
 def _columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """Table -> its columns, in order."""
+    """Table -> its columns, in order; without tables of SQLite itself (ANALYZE) or of tools that copy the file."""
     columns: dict[str, list[str]] = {}
     tables = "SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'"
-    for table, column in connection.execute(f"{tables} ORDER BY t.name, c.cid"):
+    others = "t.name NOT GLOB 'sqlite_*' AND t.name NOT GLOB '_*'"
+    for table, column in connection.execute(f"{tables} AND {others} ORDER BY t.name, c.cid"):
         columns.setdefault(table, []).append(column)
     return columns
 

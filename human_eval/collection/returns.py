@@ -21,7 +21,7 @@ from human_eval.collection.database import read_database
 from human_eval.collection.responses import Response, answers_in, read_rows, response_of
 from human_eval.study import Study, StudyError
 from rlsum.files import bytes_of
-from rlsum.readers import DAMAGED, READERS, CorpusError, encoding_problem, uncompressed
+from rlsum.readers import COMPRESSED, DAMAGED, READERS, CorpusError, encoding_problem, uncompressed
 
 TRUE = "true"
 ZONES = {"PST": "-0800", "PDT": "-0700", "UTC": "+0000", "GMT": "+0000"}  # of Mechanical Turk's times
@@ -50,6 +50,7 @@ def read_returned(path: str | Path, study: Study) -> Iterator[ReturnedRow]:
     if returned is None or (inner != path and not returned.compressed):
         raise StudyError(f"{path}: unknown format; expected {formats()}")
     try:
+        path.open("rb").close()  # a missing workbook is not a broken one
         for row in returned.read(path, study):
             yield row._replace(file=str(path))
     except DAMAGED as error:
@@ -243,6 +244,8 @@ RETURNED = {
 
 
 def formats() -> str:
-    """The suffixes of returned files, and whose they are."""
+    """The suffixes of returned files, whose they are, and which may be compressed."""
     groups = groupby(RETURNED, key=lambda suffix: RETURNED[suffix].whose)
-    return ", ".join(f"{', '.join(suffixes)} ({whose})" for whose, suffixes in groups)
+    known = ", ".join(f"{', '.join(suffixes)} ({whose})" for whose, suffixes in groups)
+    text = (suffix for suffix, returned in RETURNED.items() if returned.compressed)
+    return f"{known}; {', '.join(text)} also with {', '.join(COMPRESSED)}"

@@ -160,7 +160,9 @@ def _option(name: str, kind: Any, field: Any) -> Any:
         explained, end = next(texts_of[name] for texts_of in texts if name in texts_of), kind.ELSE
     least = next((limit.ge for limit in field.metadata if hasattr(limit, "ge")), None)
     most = next((limit.le for limit in field.metadata if hasattr(limit, "le")), None) if least is not None else None
-    limits = bounds(field.metadata) if least is None else ""  # typer shows a least value itself
+    # where typer shows the least and the largest value itself, only the others are said
+    shown_by_typer = ("ge", "le") if least is not None else ()
+    limits = bounds(limit for limit in field.metadata if not any(hasattr(limit, sign) for sign in shown_by_typer))
     names = "|".join(kind.__pydantic_fields__)
     text = re.sub(f"``({names})``", lambda match: f"`--{match[1].replace('_', '-')}`", explained).replace("``", "`")
     text = "; ".join(filter(None, [f"{text[0].upper()}{text[1:]}", limits])) + f"{end}."

@@ -14,6 +14,7 @@ from typer.main import get_command
 
 from rewards.base import names
 from rlsum.errors import UserError
+from rlsum.parsing import problem_of
 
 UsageError: Any = typer.BadParameter.__mro__[1]  # of click, which typer has a copy of
 
@@ -126,9 +127,18 @@ class Group(Told):
 
 
 def _told(error: Any, command: str, examples: Sequence[str] = ()) -> str:
-    problem = error.format_message().rstrip(".").replace(". Did you", "; did you")
+    problem = _wrong_value(error) or error.format_message().rstrip(".").replace(". Did you", "; did you")
     written = [f"for example `{example}`" for example in examples]
     return "; ".join([f"{problem[0].lower()}{problem[1:]}", *written, f"see `{command} --help`"])
+
+
+def _wrong_value(error: Any) -> str:
+    """The option, its value and what is wrong with it, where typer has asked pydantic and leaves the value out."""
+    faults = getattr(error.__cause__ or error.__context__, "errors", None)
+    if faults is None or error.param is None:
+        return ""
+    (fault, *_), names = faults(), error.param.opts
+    return f"{names[0]} {fault['input']}: {problem_of(fault)}"
 
 
 def in_one_line(app: typer.Typer) -> None:

@@ -30,7 +30,8 @@ class Layout:
     PANEL: ClassVar = "Columns of other layouts"
 
     id: str | None = _column("id_column")
-    """the input; default: `id`; else texts with the same source, or references, are of one input"""
+    """the input: a column, or, as in all of these, a dotted path into nested values; default: `id`; else texts with the
+    same source, or references, are of one input"""
     system: str | None = _column("system_column")
     """the system; default: `system`; else all texts are of one system, named like the file"""
     candidate: str | None = _column()

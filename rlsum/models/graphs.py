@@ -44,10 +44,10 @@ class Graph(Generic[Result]):
         return self.result
 
     def _recover(self, usual: Any) -> None:
-        """Leave the stream of a recording that failed, and record something else: else random numbers refuse to be."""
+        """Leave the stream of a recording that failed, and record something else: until then no number is drawn."""
         BROKEN.append(self._graph)
         torch.cuda.set_stream(usual)
-        with torch.cuda.graph(torch.cuda.CUDAGraph()):
+        with nothing_collected(), torch.cuda.graph(torch.cuda.CUDAGraph()):
             torch.zeros((), device=usual.device)
 
 

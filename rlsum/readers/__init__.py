@@ -5,10 +5,11 @@ from rlsum.readers.json_rows import jsonl
 from rlsum.readers.rows import USUAL, CorpusError, Read, identity
 from rlsum.readers.strict_json import NotJson, json_file, json_object, json_value
 from rlsum.readers.tables import csv_file
-from rlsum.readers.text import DAMAGED, encoding_problem, lines, opened, text_of, uncompressed
+from rlsum.readers.text import COMPRESSED, DAMAGED, encoding_problem, lines, opened, text_of, uncompressed
 from rlsum.readers.understood import Understood
 
 __all__ = [
+    "COMPRESSED",
     "DAMAGED",
     "READERS",
     "USUAL",

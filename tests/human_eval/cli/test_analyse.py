@@ -98,9 +98,9 @@ def test_the_verdict_stands_in_the_way_of_another(rlsum, refused, study, judgmen
         (("--primary", "style"), "primary criterion 'style'"),
         (("--plan", "none.json"), "none.json: cannot be read"),
         (("--plan", "none.json", "--primary", "overall"), "--primary: the plan sets this"),
-        (("--max-failed", "2"), "'--max-failed': Input should be less than or equal to 1"),
+        (("--max-failed", "2"), "--max-failed 2: must be less than or equal to 1"),
         (("--alpha", "0"), "--alpha 0.0: expected a number between 0 and 1"),
-        (("--max-failed", "nan"), "'--max-failed': Input should be"),
+        (("--max-failed", "nan"), "--max-failed nan: must be"),
         (("--plan", "none.json", "--min-seconds", "0"), "--min-seconds: the plan sets this"),
         (("--key", "none.json"), "none.json: cannot be read"),
         (("--scores", "none.jsonl"), "none.jsonl"),
@@ -124,9 +124,9 @@ def test_no_judgments(refused, study, tmp_path):
     [
         (("--primary", "style"), "--primary style: not one of --criteria"),
         (("--ties", "0.2", "--pilot", "results.json"), "--pilot already gives them"),
-        (("--max-failed", "7"), "'--max-failed': Input should be less than or equal to 1"),
-        (("--min-seconds", "-1"), "'--min-seconds': Input should be greater than or equal to 0"),
-        (("--preference", "0.4"), "'--preference': Input should be greater than or equal to 0.5"),
+        (("--max-failed", "7"), "--max-failed 7: must be less than or equal to 1"),
+        (("--min-seconds", "-1"), "--min-seconds -1: must be greater than or equal to 0"),
+        (("--preference", "0.4"), "--preference 0.4: must be greater than or equal to 0.5"),
     ],
 )
 def test_a_plan_that_makes_no_sense_is_one_line(refused, tmp_path, options, said):

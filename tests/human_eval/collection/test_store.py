@@ -223,6 +223,15 @@ def test_the_database_of_another_version_is_refused(tmp_path, study, store, chan
             opened(tmp_path / "judging.sqlite", study)
 
 
+def test_tables_of_sqlite_and_of_tools_that_copy_the_file_are_no_other_version(tmp_path, study, answered):
+    answered.close()
+    with closing(sqlite3.connect(tmp_path / "judging.sqlite")) as connection:
+        connection.executescript("ANALYZE; CREATE TABLE _copied (at REAL)")
+        assert connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'").fetchone()
+    ResponseStore(tmp_path / "judging.sqlite", study).close()
+    assert len(read_database(tmp_path / "judging.sqlite", study)) == 1
+
+
 def test_what_is_no_database_of_a_study_is_refused_and_left_alone(tmp_path, study):
     text = tmp_path / "notes.txt"
     text.write_text("not a database, but longer than the header of one is, so that it is looked at" * 3)
