@@ -284,6 +284,11 @@ class Config:
         """What the best checkpoint maximises, by default the reward of rewarded runs, and else the likelihood."""
         return self.training.choose_by or ("reward" if self.objective.rewarded else "likelihood")
 
+    def varying(self, number: int) -> dict[str, float]:
+        """What differs from update to update, of update ``number`` (from 0), by its name in messages."""
+        gamma = self.objective.gamma_at(number, self.training.steps)
+        return {"learning rate": self.training.rate_at(number), "gamma": gamma}
+
     @property
     def samples_from(self) -> Sampling:
         """``sampling`` with its maximum length, by default that of ``decoding``."""

@@ -33,8 +33,8 @@ def _differences(stored: Config, longer: Config, progress: checkpoint.Progress) 
     if progress.finished:
         yield f"training.patience={training.patience} ended it after update {done}, as it would end a longer one"
     for number in range(done):
-        rates = [config.training.rate_at(number) for config in (stored, longer)]
-        gammas = [config.objective.gamma_at(number, config.training.steps) for config in (stored, longer)]
-        for name, (then, now) in {"learning rate": rates, "gamma": gammas}.items():
-            if then != now:
-                yield f"its update {number + 1} had the {name} {then:.6g}, in a run of so many updates it is {now:.6g}"
+        then, now = stored.varying(number), longer.varying(number)
+        for name in then:
+            if then[name] != now[name]:
+                values = f"{then[name]:.6g}, in a run of so many updates it is {now[name]:.6g}"
+                yield f"its update {number + 1} had the {name} {values}"
