@@ -19,7 +19,7 @@ from human_eval.formatting import csv_text
 from human_eval.study import CHECKS, Study, StudyKey
 from human_eval.web.access import NoAccess
 from human_eval.web.judging import PATIENCE
-from human_eval.web.site import Site, fields, page
+from human_eval.web.site import ENGLISH, Site, fields
 from rlsum.errors import UserError
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ class Admin:
         """The progress of the study."""
         visitor = self._site.visitor(request, "admin")
         values = await run_in_threadpool(self._values)
-        return page("admin.html", {**values, "token": self._site.access.form(visitor, "admin")})
+        values["token"] = self._site.access.form(visitor, "admin")
+        return self._site.page("admin.html", values, interface=ENGLISH)
 
     def _values(self) -> dict[str, Any]:
         from human_eval.web.overview import overview  # imports scipy, which would delay the start of the server

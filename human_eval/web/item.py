@@ -18,7 +18,7 @@ from human_eval.answers import LETTERS, Part
 from human_eval.collection.responses import Response as Judgment
 from human_eval.study import ERRORS, Criterion, Task
 from human_eval.web.access import FORM_LIFE, ShownForm, Visitor
-from human_eval.web.site import Site, fields, page
+from human_eval.web.site import Site, fields
 
 COMMENT_LIMIT = 5_000  # characters
 MARKS = "marks"  # the field of marked errors
@@ -83,7 +83,7 @@ class ItemPage:
             "split": marks.words,
             "comment_limit": COMMENT_LIMIT,
         }
-        return page("item.html", values, form.status, self._words)
+        return self._site.page("item.html", values, form.status)
 
     def summaries(self, task: Task) -> list[tuple[str, str]]:
         """Label and text of each summary."""

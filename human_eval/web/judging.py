@@ -22,7 +22,7 @@ from human_eval.votes.exclusion import ExclusionRules, fails
 from human_eval.web.access import NAME, NoAccess, Visitor
 from human_eval.web.item import ItemForm, ItemPage
 from human_eval.web.practice import PracticePages
-from human_eval.web.site import Site, fields, message, page
+from human_eval.web.site import Site, fields
 
 # Parameters of links, in any letter case: those that name who comes, and others of Prolific, to approve or reject.
 PARTICIPANT = {"prolific_pid": re.compile("[0-9a-f]{24}"), "participant": NAME}
@@ -84,10 +84,10 @@ class Judging:
         guest = Visitor("judge", f"guest:{name}", invitation.expires)
         if present and present.name != guest.name and not self._may_leave(present):
             text = "Another judge uses this browser. To judge as someone else, open your link in a private window."
-            return message("Another judge is here", text, 409, "/", "Continue as that judge", interface=self._words)
+            return self._site.message("Another judge is here", text, 409, "/", "Continue as that judge")
         if not (present and present.name == guest.name) and self._store.progress(guest.name).stage != "new":
             text = "You have begun in another browser. Please continue there, or ask for a personal link."
-            return message("Already begun", text, 409, interface=self._words)
+            return self._site.message("Already begun", text, 409)
         if parameter:
             panel = (value if NAME.fullmatch(value) else "" for value in map(query.get, PANEL, ("", "")))
             await run_in_threadpool(self._store.people.arrive, guest.name, *panel)
@@ -128,7 +128,7 @@ class Judging:
             "enrolled": self._store.people.is_enrolled(visitor.name),
             "training": self._study.training if self._training.is_due(visitor.name) else None,
         }
-        return page("start.html", values, 422 if wrong else 200, self._words)
+        return self._site.page("start.html", values, 422 if wrong else 200)
 
     def _way_back(self, progress: JudgeProgress, barred: str) -> str:
         """The address for a judge who does not finish."""
@@ -174,7 +174,7 @@ class Judging:
         try:
             lent = await run_in_threadpool(self._store.claim, visitor.name)
         except Refused as error:
-            return message("Another judge is here", str(error), 409, interface=self._words)
+            return self._site.message("Another judge is here", str(error), 409)
         if not lent:
             if self._store.progress(visitor.name).stage in ("lost", "barred"):
                 return RedirectResponse("/", 303)
@@ -182,10 +182,10 @@ class Judging:
             back = self._site.shown.return_url, "Go back"
             if until is None:
                 text = "All comparisons are assigned to judges. Thank you for coming."
-                return message("Nothing left to judge", text, 200, *back, interface=self._words)
+                return self._site.message("Nothing left to judge", text, 200, *back)
             left = math.ceil((until - self._site.access.now()) / 60)
             text = self._words(WAIT, n=left)
-            return message("Please wait for a place", text, 200, *back, interface=self._words, again=AGAIN)
+            return self._site.message("Please wait for a place", text, 200, *back, again=AGAIN)
         return RedirectResponse("/item", 303)
 
     async def item(self, request: Request) -> Response:
@@ -220,9 +220,9 @@ class Judging:
         try:
             await run_in_threadpool(self._store.record, judgment, sent.revision)
         except Conflict as error:
-            return message("Already answered", str(error), 409, "/item", "Continue", interface=self._words)
+            return self._site.message("Already answered", str(error), 409, "/item", "Continue")
         except Refused as error:
-            return message("Not recorded", str(error), 409, "/", "Continue", interface=self._words)
+            return self._site.message("Not recorded", str(error), 409, "/", "Continue")
         await run_in_threadpool(self._stop_failing, sent.visitor.name, sent.task)
         return RedirectResponse("/item", 303)
 
@@ -240,7 +240,7 @@ class Judging:
         visitor = self._site.visitor(request, "judge")
         progress, token = self._store.progress(visitor.name), self._site.access.form(visitor, "withdraw")
         values = {"study": self._study, "token": token, "done": len(progress.done), "open": len(progress.open)}
-        return page("withdraw.html", values, interface=self._words)
+        return self._site.page("withdraw.html", values)
 
     async def withdraw(self, request: Request) -> Response:
         """Delete what the judge answered and told, or keep it and give the rest of the booklet to another."""

@@ -15,7 +15,7 @@ from human_eval.study import ERRORS, Task
 from human_eval.training import marks
 from human_eval.web.access import Visitor
 from human_eval.web.item import ItemForm, ItemPage
-from human_eval.web.site import Site, page
+from human_eval.web.site import Site
 
 
 class PracticePages:
@@ -49,7 +49,7 @@ class PracticePages:
         token = self._site.access.form(visitor, "start")
         left = self._study.training.attempts - now.attempt - 1 if self._study.training else 0
         values = {"study": self._study, "token": token, "now": now, "left": left}
-        return page("trained.html", values, interface=self._words)
+        return self._site.page("trained.html", values)
 
     async def again(self, request: Request) -> Response:
         """The first task of the next attempt."""
@@ -76,7 +76,7 @@ class PracticePages:
         done = self._practice.answers(visitor.name)
         if not done:
             return RedirectResponse("/practice", 303)
-        return page("feedback.html", self._feedback(done[-1]), interface=self._words)
+        return self._site.page("feedback.html", self._feedback(done[-1]))
 
     def _feedback(self, last: PracticeAnswer) -> dict[str, Any]:
         practice = self._tasks()[last.task]

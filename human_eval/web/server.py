@@ -27,7 +27,7 @@ from human_eval.web.access import Access, Expired, NoAccess, Role, Visitor
 from human_eval.web.admin import Admin
 from human_eval.web.guard import Guard, PatientProtocol
 from human_eval.web.judging import Judging
-from human_eval.web.site import Site, message, static
+from human_eval.web.site import ENGLISH, Site, static
 from rlsum.errors import UserError
 
 DAY = 24 * 3600.0
@@ -102,26 +102,24 @@ def bind(host: str, port: int) -> socket.socket:
 def create_app(site: Site) -> Starlette:
     """The app of one study, as ASGI."""
     routes = [*Judging(site).routes(), *Admin(site).routes(), Route("/static/{name}", static)]
-    handlers = {NoAccess: _no_access, HTTPException: _http_error, sqlite3.Error: _not_recorded}
+
+    async def error_page(request: Request, error: Exception) -> Response:
+        return site.message(*_told(request, error), interface=ENGLISH)
+
+    handlers = dict.fromkeys((NoAccess, HTTPException, sqlite3.Error), error_page)
     return Starlette(routes=routes, middleware=[Middleware(Guard, origins=site.origins)], exception_handlers=handlers)
 
 
-async def _no_access(request: Request, error: Exception) -> Response:
-    heading = "This link has expired" if isinstance(error, Expired) else "No access"
-    return message(heading, str(error), 401 if request.method == "GET" else 403)
-
-
-async def _http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    heading, text = _ERRORS.get(error.status_code, ("Error", "The request failed."))
-    return message(heading, text, error.status_code)
-
-
-async def _not_recorded(request: Request, error: Exception) -> Response:
-    """The disk is full or missing."""
-    log.error("the database fails: %s", error)
+def _told(request: Request, error: Exception) -> tuple[str, str, int]:
+    """Heading, text and status of the page of an error."""
+    if isinstance(error, NoAccess):
+        heading = "This link has expired" if isinstance(error, Expired) else "No access"
+        return heading, str(error), 401 if request.method == "GET" else 403
+    if isinstance(error, HTTPException):
+        return *_ERRORS.get(error.status_code, ("Error", "The request failed.")), error.status_code
+    log.error("the database fails: %s", error)  # the disk is full or missing
     text = "The server cannot write at the moment. Your answer was not recorded. Please go back and send it again."
-    return message("Not recorded", text, 503)
+    return "Not recorded", text, 503
 
 
 def run(site: Site, bound: socket.socket, behind_proxy: bool, announce: Callable[[], None]) -> None:

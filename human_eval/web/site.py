@@ -104,6 +104,34 @@ class Site:
         )
         return response
 
+    def page(
+        self, template: str, values: dict[str, Any], status: int = 200, interface: Interface | None = None
+    ) -> HTMLResponse:
+        """Render a template of this package, in the study's language unless ``interface`` is given.
+
+        Values are escaped; an undefined name is an error.
+        """
+        t = interface or self.study.interface
+        words = {"t": t, "language": t.language, "counted": counted, "static": _address}
+        return HTMLResponse(PAGES.get_template(f"templates/{template}").render({**values, **words}), status)
+
+    def message(
+        self,
+        heading: str,
+        text: str,
+        status: int,
+        link: str = "",
+        label: str = "",
+        again: int = 0,
+        interface: Interface | None = None,
+    ) -> HTMLResponse:
+        """A page with a heading, a text and possibly a link.
+
+        ``again``: seconds until the browser asks for it again, 0 for never.
+        """
+        values = {"heading": heading, "text": text, "link": link, "label": label, "again": again}
+        return self.page("message.html", values, status, interface)
+
 
 async def fields(request: Request) -> dict[str, str]:
     """The fields of a form. Raises HTTPException for a body that is too large, too slow or not a form."""
@@ -119,29 +147,6 @@ async def fields(request: Request) -> dict[str, str]:
         raise HTTPException(408) from error
     except ValueError as error:
         raise HTTPException(400) from error
-
-
-def page(template: str, values: dict[str, Any], status: int = 200, interface: Interface = ENGLISH) -> HTMLResponse:
-    """Render a template of this package. Values are escaped; an undefined name is an error."""
-    words = {"t": interface, "language": interface.language, "counted": counted, "static": _address}
-    return HTMLResponse(PAGES.get_template(f"templates/{template}").render({**values, **words}), status)
-
-
-def message(
-    heading: str,
-    text: str,
-    status: int,
-    link: str = "",
-    label: str = "",
-    interface: Interface = ENGLISH,
-    again: int = 0,
-) -> HTMLResponse:
-    """A page with a heading, a text and possibly a link, in the language of ``interface``.
-
-    ``again``: seconds until the browser asks for it again, 0 for never.
-    """
-    values = {"heading": heading, "text": text, "link": link, "label": label, "again": again}
-    return page("message.html", values, status, interface)
 
 
 async def static(request: Request) -> Response:
