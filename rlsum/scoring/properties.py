@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from rewards.lexical.surface import fresh_share
 from rewards.text import words as texts
 from rewards.text.words import LETTERS, nfc, pattern
-from rewards.wrappers.surface import fresh_share
 
 _WORD = rf"{LETTERS}(?:['\u2019-]{LETTERS})*+"
 ASCII_WORD = re.compile("[A-Za-z]+(?:['-][A-Za-z]+)*")  # the same of ASCII, where ``re`` is faster

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rewards
-from rewards.wrappers.surface import within
+from rewards.lexical.surface import within
 from rlsum.scoring import properties
 
 
