@@ -13,19 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rewards.errors import RewardError
-from rewards.models.asking import AskingOptions
+from rewards.models.asking import CRITERIA, AskingOptions
 from rewards.models.pairs import PairReward
+from rewards.models.prompts import rendered
 from rewards.models.server import Refused, Server, Spent
+from rewards.scoring import signature
 from rewards.text.cleaning import clean
 from rewards.wrappers.cached import Store, content_key
 
-CRITERIA = {
-    "overall": "the overall quality of the summary",
-    "relevance": "the summary has what matters in the text, and nothing else",
-    "consistency": "the summary states only facts that the text states",
-    "coherence": "the sentences of the summary follow one another and make a whole",
-    "fluency": "the sentences of the summary are well formed and easy to read",
-}
 TOP = 20  # tokens whose probabilities are asked for
 PROBES = 3  # questions that are asked alone until one is answered
 NUMBER = re.compile(r"\W*?(?:[^\d:=]+(?:[:=]|\bis\b)\s*\W*?)?(-?\d+(?:\.\d+)?)(?:\s*(?:/|out of)\s*(\d+))?\W*")
@@ -156,6 +151,16 @@ class Asker(PairReward):
         if pair not in self._reasons and not math.isnan(self.pair_scores([pair])[0]):
             return None
         return self._reasons[pair]
+
+    def _signed(self, own: Mapping[str, object]) -> str:
+        """The signature: what a judge has of its ``own``, between the model and how answers are drawn."""
+        drawn = {"tokens": self.options.max_tokens, "draws": self.options.draws}
+        drawn |= {"temperature": repr(self.options.temperature)}
+        return signature(self.name, model=self.options.model, **own, **drawn)
+
+    def _question(self, usual: str, own: Mapping[str, object]) -> str:
+        """The prompt of the options, else the ``usual``, with the fields of any judge and its ``own``."""
+        return rendered(self.options.prompt or usual, self.options.values() | own)
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if not key.startswith("_")}

@@ -12,6 +12,14 @@ from annotated_types import Ge, Gt
 
 from rewards.errors import RewardError
 
+CRITERIA = {
+    "overall": "the overall quality of the summary",
+    "relevance": "the summary has what matters in the text, and nothing else",
+    "consistency": "the summary states only facts that the text states",
+    "coherence": "the sentences of the summary follow one another and make a whole",
+    "fluency": "the sentences of the summary are well formed and easy to read",
+}
+
 
 @dataclass(kw_only=True)
 class AskingOptions(ABC):
@@ -62,6 +70,10 @@ class AskingOptions(ABC):
     @abstractmethod
     def ends(self) -> tuple[int, int]:
         """The lowest and the highest number that is an answer. Raises RewardError."""
+
+    def values(self) -> dict[str, object]:
+        """The fields of any judge's question, with what they stand for."""
+        return {"criterion": CRITERIA.get(self.criterion, self.criterion)}
 
     def prices(self) -> tuple[float, float] | None:
         """Of a million tokens read and written. Raises RewardError."""

@@ -17,13 +17,13 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from rewards.errors import RewardError
-from rewards.models.answers import CRITERIA, Asker
+from rewards.models.answers import Asker
 from rewards.models.asking import AskingOptions
 from rewards.models.loading import ranges
 from rewards.models.pairs import Given, Matrix, Pair
-from rewards.models.prompts import check_prompt, prompt_hash, rendered
+from rewards.models.prompts import check_prompt, prompt_hash
 from rewards.options import takes
-from rewards.scoring import Inputs, signature
+from rewards.scoring import Inputs
 
 PROMPT = """You are given a text and a summary. Rate the summary.
 
@@ -36,7 +36,7 @@ Summary:
 {candidate}
 
 Answer with one whole number from {low} (worst) to {high} (best), and with nothing else."""
-FIELDS = ("criterion", "given", "candidate", "low", "high")
+FIELDS = {"given", "candidate", "low", "high"}
 WORD = re.compile(r"\S+")
 
 
@@ -57,7 +57,7 @@ class JudgeOptions(AskingOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.prompt is not None:
-            check_prompt("judge", self.prompt, FIELDS, needed={"candidate"})
+            check_prompt("judge", self.prompt, FIELDS | {*self.values()}, needed={"candidate"})
 
     def ends(self) -> tuple[int, int]:
         """Those of the scale. Raises RewardError."""
@@ -94,9 +94,8 @@ class Judge(Asker):
     def signature(self) -> str:
         """The model as the server names it, the hash of the question, the scale, and how answers are drawn."""
         options, prompt = self.options, prompt_hash(self._prompt("{given}", "{candidate}"))
-        named = {"model": options.model, "given": options.given, "prompt": prompt, "scale": options.scale}
-        named |= {"window": str(options.window).lower(), "tokens": str(options.max_tokens)}
-        return signature(self.name, **named, draws=options.draws, temperature=repr(options.temperature))
+        own = {"given": options.given, "prompt": prompt, "scale": options.scale}
+        return self._signed(own | {"window": str(options.window).lower()})
 
     def pair_scores(self, pairs: Sequence[Pair]) -> Sequence[float]:
         """The best number of the windows of each pair."""
@@ -126,6 +125,4 @@ class Judge(Asker):
 
     def _prompt(self, given: str, candidate: str) -> str:
         low, high = self.options.ends()
-        criterion = CRITERIA.get(self.options.criterion, self.options.criterion)
-        values = {"given": given, "candidate": candidate, "criterion": criterion, "low": low, "high": high}
-        return rendered(self.options.prompt or PROMPT, values)
+        return self._question(PROMPT, {"given": given, "candidate": candidate, "low": low, "high": high})

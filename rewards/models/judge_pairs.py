@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.errors import RewardError
-from rewards.models.answers import CRITERIA, Asker
+from rewards.models.answers import Asker
 from rewards.models.asking import AskingOptions
 from rewards.models.pairs import Matrix, Pair
-from rewards.models.prompts import check_prompt, prompt_hash, rendered
+from rewards.models.prompts import check_prompt, prompt_hash
 from rewards.options import takes
-from rewards.scoring import Inputs, Item, references_of, signature
+from rewards.scoring import Inputs, Item, references_of
 
 PROMPT = """You are given a text and two summaries. Which of the summaries is better?
 
@@ -40,7 +40,7 @@ Summary 2:
 
 Answer with 1 or 2, and with nothing else."""
 TEXT = "Text:\n{given}\n\n"
-FIELDS = ("criterion", "given", "first", "second")
+FIELDS = {"given", "first", "second"}
 
 
 @dataclass(kw_only=True)
@@ -58,7 +58,7 @@ class JudgePairsOptions(AskingOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.prompt is not None:
-            check_prompt("judge-pairs", self.prompt, FIELDS, needed={"first", "second"})
+            check_prompt("judge-pairs", self.prompt, FIELDS | {*self.values()}, needed={"first", "second"})
         if self.against is not None and not Path(self.against).is_file():
             raise RewardError(f"judge-pairs: against={self.against!r}: no such file; give outputs of another system")
 
@@ -102,10 +102,10 @@ class JudgePairs(Asker):
     @property
     def signature(self) -> str:
         """The model as the server names it, the hash of the question and of the other summaries, and the draws."""
-        options, prompt = self.options, prompt_hash(self._prompt(Contest("{given}", "{first}", "{second}"), True))
-        against = "reference" if options.against is None else prompt_hash(json.dumps(sorted(self._others.items())))
-        named = {"model": options.model, "against": against, "prompt": prompt, "tokens": str(options.max_tokens)}
-        return signature(self.name, **named, draws=options.draws, temperature=repr(options.temperature))
+        read = self.options.against is not None
+        against = prompt_hash(json.dumps(sorted(self._others.items()))) if read else "reference"
+        prompt = prompt_hash(self._prompt(Contest("{given}", "{first}", "{second}"), True))
+        return self._signed({"against": against, "prompt": prompt})
 
     @property
     def notes(self) -> list[str]:
@@ -179,10 +179,8 @@ class JudgePairs(Asker):
 
     def _prompt(self, pair: Contest, candidate_first: bool) -> str:
         texts = (pair.candidate, pair.other) if candidate_first else (pair.other, pair.candidate)
-        criterion = CRITERIA.get(self.options.criterion, self.options.criterion)
-        values = {"given": pair.given, "criterion": criterion, "first": texts[0], "second": texts[1]}
         usual = PROMPT if self.given == "source" else PROMPT.replace(TEXT, "")
-        return rendered(self.options.prompt or usual, values)
+        return self._question(usual, {"given": pair.given, "first": texts[0], "second": texts[1]})
 
     def __setstate__(self, state: dict[str, object]) -> None:
         super().__setstate__(state)

@@ -42,6 +42,25 @@ def asked(reward, texts=TEXTS):
     return reward(texts, sources=[ARTICLE] * len(texts))
 
 
+@pytest.mark.parametrize(
+    ("options", "signature"),
+    [
+        (
+            "judge, given=reference, scale=0-100, window=40",
+            "given:reference|prompt:af8256acb9c3|scale:0-100|window:40|",
+        ),
+        ("judge, criterion=fluency", "given:source|prompt:2c86273521fe|scale:1-5|window:none|"),
+        ("judge-pairs", "against:reference|prompt:0573bb7c9c1e|"),
+        ("judge-pairs, criterion=fluency, given=nothing", "against:reference|prompt:3ef7b132884b|"),
+    ],
+)
+def test_signatures_stay_so_that_kept_scores_and_logs_are_found_by_them(options: str, signature: str) -> None:
+    name, *others = options.split(", ")
+    spec = ", ".join([*others, "endpoint=http://127.0.0.1:1/v1, model=small, draws=2, temperature=0.25, max_tokens=9"])
+    expected = f"{name}|model:small|{signature}tokens:9|draws:2|temperature:0.25|version:"
+    assert rewards.from_spec(f"{name}({spec})").signature.rstrip("0123456789") == expected
+
+
 def test_the_score_is_the_expectation_over_the_scale() -> None:
     """1 * .1 + 4 * .3 + 5 * .2 over .6: what is no number of the scale does not count, spaces do not matter."""
     with serving(lambda *_: {"4": 0.3, " 5": 0.2, "1": 0.1, "good": 0.05, "9": 0.1}) as server:
