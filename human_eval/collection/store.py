@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Literal, cast
 
@@ -23,10 +24,27 @@ from human_eval.collection.responses import Response
 from human_eval.study import Study
 from rlsum.errors import UserError
 
-StudyState = Literal["open", "paused", "closed"]
 Stage = Literal["new", "judging", "finished", "lost", "barred"]  # of a judge
 
 LEASE = 1800.0  # seconds of inactivity after which another judge may take over a booklet
+
+
+class StudyState(StrEnum):
+    """The state of a study, and what judges may do in it."""
+
+    OPEN = "open"
+    PAUSED = "paused"
+    CLOSED = "closed"
+
+    @property
+    def gives_tasks(self) -> bool:
+        """Whether judges may begin, practise and go on with the next comparison."""
+        return self is StudyState.OPEN
+
+    @property
+    def takes_answers(self) -> bool:
+        """Whether answers to comparisons that were shown are recorded."""
+        return self is not StudyState.CLOSED
 
 
 class Refused(Exception):
@@ -103,7 +121,7 @@ class ResponseStore:
             connection.execute("UPDATE study SET secret = ?", (new_secret(),))
 
     def state(self) -> StudyState:
-        """The state: paused shows no new items but accepts answers to shown ones; closed accepts no answers."""
+        """The state, which `set_state` sets."""
         with self._database.reading() as connection:
             return _state(connection)
 
@@ -213,7 +231,7 @@ class ResponseStore:
                 return
             if revision != len(known):
                 raise Conflict("You have already answered this comparison, perhaps in another window.")
-            if _state(connection) == "closed":
+            if not _state(connection).takes_answers:
                 raise Refused("The study is closed. Your last answer was not recorded.")
             if connection.execute("SELECT 1 FROM barred WHERE judge = ?", (judge,)).fetchone():
                 raise Refused("You do not take part any more. Your last answer was not recorded.")
@@ -327,4 +345,4 @@ class ResponseStore:
 
 
 def _state(connection: sqlite3.Connection) -> StudyState:
-    return cast(StudyState, connection.execute("SELECT state FROM study").fetchone()[0])
+    return StudyState(connection.execute("SELECT state FROM study").fetchone()[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -90,10 +90,11 @@ class Admin:
         visitor = self._site.visitor(request, "admin")
         form = await fields(request)
         self._site.access.shown(visitor, "admin", form.get("token", ""))
-        state = form.get("state")
-        if state not in get_args(StudyState):
-            raise NoAccess("Unknown state of a study.")
-        await run_in_threadpool(self._store.set_state, cast(StudyState, state))
+        try:
+            state = StudyState(form.get("state", ""))
+        except ValueError as error:
+            raise NoAccess("Unknown state of a study.") from error
+        await run_in_threadpool(self._store.set_state, state)
         return RedirectResponse("/admin", 303)
 
     async def settle(self, request: Request) -> Response:
@@ -129,7 +130,7 @@ class Admin:
 
     def _verdict(self, state: StudyState, responses: Sequence[Judgment]) -> tuple[list[str], list[str]] | None:
         """Findings and warnings; None until results may be shown, since peeking invites optional stopping."""
-        if self._site.key is None or (state != "closed" and not self._site.shown.show_verdicts):
+        if self._site.key is None or (state.takes_answers and not self._site.shown.show_verdicts):
             return None
         if self._judged is None or self._judged[0] != responses:  # seconds of computation for a large study
             verdict = _verdict(self._study, responses, self._site.key, self._site.settings) if responses else ([], [])

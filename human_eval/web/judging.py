@@ -152,7 +152,7 @@ class Judging:
         visitor = self._site.visitor(request, "judge")
         form = await fields(request)
         self._site.access.shown(visitor, "start", form.get("token", ""))
-        if self._store.state() != "open":
+        if not self._store.state().gives_tasks:
             return RedirectResponse("/", 303)
         people, enrolment = self._store.people, self._study.enrolment
         if not people.is_enrolled(visitor.name):
@@ -169,7 +169,7 @@ class Judging:
         """Lend a booklet to a judge who has enrolled, or ask to wait for one."""
         visitor = self._site.visitor(request, "judge")
         enrolled = self._store.people.is_enrolled(visitor.name) and not self._training.is_due(visitor.name)
-        if not enrolled or self._store.state() != "open":
+        if not enrolled or not self._store.state().gives_tasks:
             return RedirectResponse("/", 303)
         try:
             lent = await run_in_threadpool(self._store.claim, visitor.name)
@@ -192,7 +192,7 @@ class Judging:
         """The next open item."""
         visitor = self._site.visitor(request, "judge")
         progress = await self._progress(visitor)
-        if not progress.open or progress.state != "open":
+        if not progress.open or not progress.state.gives_tasks:
             return RedirectResponse("/", 303)
         await run_in_threadpool(self._store.show, visitor.name, progress.open[0], 0)
         return self._item(visitor, progress, progress.open[0], 0, ItemForm({}))
@@ -201,7 +201,7 @@ class Judging:
         """The last answered item, to change it."""
         visitor = self._site.visitor(request, "judge")
         progress = await self._progress(visitor)
-        if not progress.done or progress.state == "closed" or progress.stage == "barred":
+        if not progress.done or not progress.state.takes_answers or progress.stage == "barred":
             return RedirectResponse("/", 303)
         task = progress.done[-1]
         response, revision = self._store.latest(visitor.name, task)

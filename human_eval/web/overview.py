@@ -65,7 +65,9 @@ def overview(
         "judges": rows,
         "responses": responses,
         "people": people,
-        "rows": people_rows(study, responses, rows, people, closed=store.state() == "closed", checked=key is not None),
+        "rows": people_rows(
+            study, responses, rows, people, closed=not store.state().takes_answers, checked=key is not None
+        ),
     }
 
 

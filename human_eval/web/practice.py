@@ -119,4 +119,4 @@ class PracticePages:
     def _may(self, visitor: Visitor) -> bool:
         """Whether the judge trains: enrolled, not barred, and in an open study that has a training."""
         may = self._people.is_enrolled(visitor.name) and not self._people.barred(visitor.name)
-        return may and bool(self._study.training) and self._site.store.state() == "open"
+        return may and bool(self._study.training) and self._site.store.state().gives_tasks
