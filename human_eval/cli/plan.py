@@ -12,7 +12,8 @@ from pydantic.dataclasses import dataclass
 from rich.console import Console
 
 from human_eval.formatting import counted, percentage
-from human_eval.planning.design import SPREAD, Assumptions, PlannedDesign
+from human_eval.planning.assumptions import SPREAD, Assumptions
+from human_eval.planning.design import PlannedDesign
 from human_eval.planning.recruitment import Effort
 from human_eval.votes.exclusion import ExclusionRules
 from rlsum.cli.options import Overwrite, expanded

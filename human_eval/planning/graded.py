@@ -13,7 +13,7 @@ from numpy.random import Generator
 from scipy.stats import norm
 
 from human_eval.answers import KINDS
-from human_eval.planning.design import Assumptions
+from human_eval.planning.assumptions import Assumptions
 from human_eval.votes.votes import Floats
 from rlsum.evaluation.rows import Ints
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from human_eval.answers import KINDS
 from human_eval.formatting import counted, percentage
-from human_eval.planning.design import SPREAD, Assumptions, PlannedDesign
+from human_eval.planning.assumptions import SPREAD, Assumptions
+from human_eval.planning.design import PlannedDesign
 from human_eval.planning.graded import draw_graded
 from human_eval.planning.recruitment import Effort, Recruitment, recruitment
 from human_eval.planning.scenarios import Scenario

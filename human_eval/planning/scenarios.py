@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from human_eval.formatting import counted
-from human_eval.planning.design import Assumptions, PlannedDesign
+from human_eval.planning.assumptions import Assumptions
+from human_eval.planning.design import PlannedDesign
 from rlsum.errors import UserError
 from rlsum.readers import DAMAGED, csv_file, encoding_problem
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from human_eval.planning.design import Assumptions
+from human_eval.planning.assumptions import Assumptions
 from human_eval.statistics.outcomes import MOST
 from human_eval.statistics.random_judges import Layout
 from human_eval.votes.votes import Floats
