@@ -170,7 +170,7 @@ def _option(name: str, kind: Any, field: Any) -> Any:
     if NoneType in get_args(hint):
         members = [member for member in get_args(hint) if member is not NoneType]
         words = [word for member in members if get_origin(member) is Literal for word in get_args(member)]
-        if bool in members:  # no --no-...: one form for all, which comparisons write
+        if bool in members and words:
             words = ["true", "false", *words]
         hint = (Literal[*words] if words else members[0]) | None
     named = field.serialization_alias or (name if field.annotation is bool else "")  # without --no-... for a switch

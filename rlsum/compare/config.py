@@ -277,15 +277,17 @@ def as_mapping(comparison: Comparison) -> dict[str, Any]:
 
 
 def options(section: Decode | Choosing) -> list[str]:
-    """The options of ``rlsum generate`` that a section sets. A switch stands alone; it is left out where it is off."""
+    """The options of ``rlsum generate`` that a section sets, as its command line reads them."""
     words: list[str] = []
     declared: dict[str, Any] = vars(type(section))["__pydantic_fields__"]
     for name, option in declared.items():
-        value, flag = getattr(section, name), f"--{name.replace('_', '-')}"
-        if option.annotation is bool:
-            words += [flag] if value else []
+        value, flag = getattr(section, name), name.replace("_", "-")
+        if option.annotation is bool:  # a switch, without --no-
+            words += [f"--{flag}"] if value else []
+        elif isinstance(value, bool) and option.annotation == bool | None:
+            words += [f"--{flag}" if value else f"--no-{flag}"]
         elif value is not None:
-            words += [flag, str(value).lower() if isinstance(value, bool) else str(value)]
+            words += [f"--{flag}", str(value).lower() if isinstance(value, bool) else str(value)]
     return words
 
 
