@@ -58,10 +58,8 @@ CREATE TABLE practice (
   submitted REAL NOT NULL, PRIMARY KEY (judge, attempt, task)
 ) STRICT;
 """
-KEPT = {
-    "barred",
-    "returned",
-}  # of a judge who withdrew: the name, which is not to begin again, and that it had a booklet
+# of a judge who withdrew: the name, and how much of a booklet came back in files
+KEPT = {"barred", "returned"}
 OF_JUDGES = sorted({*re.findall(r"CREATE TABLE (\w+) \([^;]*\bjudge TEXT", _SCHEMA)} - KEPT)
 ANSWER_COLUMNS = "judge, task, revision, answers, comment, seconds, submitted"
 
