@@ -85,8 +85,8 @@ class People:
     def bar(self, judge: str, reason: Barred) -> None:
         """Keep a judge from going on, and release what is open of the booklet: all of it if they failed the checks.
 
-        Answers stay. If a judge withdrew, everything is deleted but the name, which keeps the judge from beginning again
-        by mistake, and how much of a booklet came back in files.
+        Answers stay. If a judge withdrew, everything is deleted but the name, which keeps the judge from beginning
+        again by mistake, and how much of a booklet came back in files.
         """
         with self._database.writing() as connection:
             connection.execute("INSERT OR REPLACE INTO barred VALUES (?, ?, ?)", (judge, reason, self._now()))
