@@ -144,10 +144,22 @@ def available(device: Device) -> Device:
     import torch
 
     if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
+        device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
         raise RewardError("device=cuda: this machine or this build of torch has no CUDA; use device=auto or cpu")
+    leave_cudnn_attention()
     return device
+
+
+def leave_cudnn_attention() -> None:
+    """Let torch compute attention in this process by its own kernels, not by cuDNN's.
+
+    Those are the default of torch 2.11 to 2.13 on H100 and B200, where gradients in half precision may be NaN (pytorch
+    issue 196678) and texts wrong without a word (193893).
+    """
+    import torch
+
+    torch.backends.cuda.enable_cudnn_sdp(False)
 
 
 def _read(source: EncoderSource, layers: Layers) -> Encoder:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor
 
+from rewards.encoding.loading import leave_cudnn_attention
 from rlsum.data.batch import Batch
 from rlsum.data.subwords import Subwords, largest_id
 from rlsum.errors import UserError
@@ -52,6 +53,7 @@ class TransformersModel(Model):
         rules: TokenRules,
     ) -> None:
         super().__init__()
+        leave_cudnn_attention()
         self.config, self.network, self.described, self.vocabulary = config, network, described, vocabulary
         self.rules = rules
         network.generation_config = self.rules.generation_config(Decoding())

@@ -220,3 +220,28 @@ def test_the_first_word_of_a_byte_level_tokenizer_is_read_as_any_other(tmp_path:
     encoder = EncoderSource(str(tmp_path), 1).load()
     (ids,) = encoder.ids(["cat cat"])
     assert encoder.strings(ids)[1:-1] == ["\u0120cat", "\u0120cat"]
+
+
+@pytest.fixture
+def cudnn_attention():
+    """As in a new process, which may use it."""
+    torch.backends.cuda.enable_cudnn_sdp(True)
+    yield
+    torch.backends.cuda.enable_cudnn_sdp(False)
+
+
+def test_whoever_computes_attention_leaves_cudnn_out(cudnn_attention):
+    encoders.available("cpu")
+    assert not torch.backends.cuda.cudnn_sdp_enabled()
+
+
+@pytest.mark.gpu
+def test_gradients_of_attention_in_half_precision_are_numbers(cudnn_attention):
+    """With cuDNN's kernels a masked row of 704 tokens with scores near -120 has gradients of NaN on an H100."""
+    encoders.available("cuda")
+    query, key, value = (torch.randn(1, 1, 704, 64, device="cuda") / 10 for _ in range(3))
+    query[..., 0], key[..., 0] = 1.0, -960.0
+    sides = [side.bfloat16().requires_grad_() for side in (query, key, value)]
+    mask = torch.ones(704, 704, dtype=torch.bool, device="cuda").tril()
+    torch.nn.functional.scaled_dot_product_attention(*sides, attn_mask=mask).sum().backward()
+    assert all(side.grad.isfinite().all() for side in sides)

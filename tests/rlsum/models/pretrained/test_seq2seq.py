@@ -41,6 +41,12 @@ def check_agreement(model, news, tokens):
 # ---- scoring and decoding agree -----------------------------------------------------------------------------------
 
 
+def test_attention_is_not_computed_by_cudnn(folders):
+    torch.backends.cuda.enable_cudnn_sdp(True)
+    load(folders[ALL[0]])
+    assert not torch.backends.cuda.cudnn_sdp_enabled()
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_samples_and_greedy_of_one_batch_have_the_log_probability_of_scoring(folders, name):
     model = load(folders[name])
