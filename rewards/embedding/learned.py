@@ -67,7 +67,8 @@ def learned(options: LearnedOptions) -> BaseReward:
         settings |= {"centering": "corpus", "corpus": corpus}
     settings |= {key: value for key in ("rescale", "language") if (value := getattr(options, key)) is not None}
     reward = check_differentiable(from_spec(Spec(spec.name, settings)))
-    return EmbeddingReward(f"learned-{spec.name}", reward.space, reward.measure, reward.rescaling)
+    reward.name, reward.written = f"learned-{spec.name}", None  # not written as that metric
+    return reward
 
 
 def read_spec(folder: Path) -> Spec:

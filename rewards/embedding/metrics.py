@@ -8,7 +8,7 @@ docs/reference/rewards.md explains the options that the whole family shares.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge
 
@@ -42,19 +42,20 @@ class FamilyOptions(EncoderOptions, RescalingOptions):
     """the mean that is subtracted from the vectors before they are scaled to length 1"""
     special_tokens: SpecialTokens = "official"
     """which special tokens are compared; official: as the metric's own reference code does"""
+    official: ClassVar[KeptTokens] = "first"  # what that code keeps
     corpus: str | None = None
     """texts, one a line (gzip too), or a saved mean (.npz), for centering=corpus"""
 
-    def space(self, official: KeptTokens = "first", idf: str | None = None) -> Space:
-        """``official``: the special tokens that the reference code keeps."""
-        special = official if self.special_tokens == "official" else self.special_tokens
-        return Space(self.source(self.layer), self.centering, special, self.corpus, idf)
-
-    def rescaling(self, published_for: str | None = None) -> BaselineFile | None:
-        """``published_for``: the encoder, for a metric that bert-score's files are made for."""
+    def reward(
+        self, name: str, measure: Measure, idf: str | None = None, published_for: str | None = None
+    ) -> EmbeddingReward:
+        """The metric of a measure. ``published_for``: the encoder, for one that bert-score's files are made for."""
+        special = self.official if self.special_tokens == "official" else self.special_tokens
+        space = Space(self.source(self.layer), self.centering, special, self.corpus, idf)
         if self.rescale is None and self.language is not None:
             raise RewardError(f"language={self.language!r} chooses a baseline of rescale=FILE; give that, too")
-        return None if self.rescale is None else BaselineFile(self.rescale, self.language, published_for)
+        rescaling = None if self.rescale is None else BaselineFile(self.rescale, self.language, published_for)
+        return EmbeddingReward(name, space, measure, rescaling)
 
 
 @dataclass(kw_only=True)
@@ -71,6 +72,7 @@ class BertScoreOptions(FamilyOptions, DirectionOption):
 
     idf: str | None = None
     """weigh tokens by rarity in a file of texts, one a line (gzip too); references: in each call's references"""
+    official: ClassVar[KeptTokens] = "matched"
 
 
 @dataclass(kw_only=True)
@@ -105,7 +107,7 @@ def sbert(options: SelfNormalizedOptions) -> EmbeddingReward:
     """
     if options.centering == "sentence":
         raise RewardError("sbert: centering=sentence makes every mean vector 0; use none, dimension or corpus")
-    return EmbeddingReward("sbert", options.space(), MeanCosine(options.normalize), options.rescaling())
+    return options.reward("sbert", MeanCosine(options.normalize))
 
 
 @takes(SelfNormalizedOptions)
@@ -114,7 +116,7 @@ def cka(options: SelfNormalizedOptions) -> EmbeddingReward:
 
     The paper presumes ``centering=dimension``; its authors' code, and so the default here, does not centre.
     """
-    return EmbeddingReward("cka", options.space(), SquaredCosines(options.normalize), options.rescaling())
+    return options.reward("cka", SquaredCosines(options.normalize))
 
 
 @takes(FamilyOptions)
@@ -123,7 +125,7 @@ def moverscore(options: FamilyOptions) -> EmbeddingReward:
 
     Chen et al. 2020, Eq. 2: the best mean cosine of a transport plan. The code of Zhao et al. 2019 has other formulas.
     """
-    return EmbeddingReward("moverscore", options.space(), Exact(), options.rescaling())
+    return options.reward("moverscore", Exact())
 
 
 @takes(BertScoreOptions)
@@ -134,9 +136,8 @@ def bertscore(options: BertScoreOptions) -> EmbeddingReward:
     a file of texts, one a line, or ``references``, which counts on each call's references as bert-score does, so that a
     score depends on its neighbours. ``rescale`` is a published baseline or one by ``rlsum baseline``. Needs an encoder.
     """
-    as_published = options.centering == "none" and options.special_tokens == "official"
-    rescaling = options.rescaling(options.encoder if as_published else None)
-    return EmbeddingReward("bertscore", options.space("matched", options.idf), Greedy(options.direction), rescaling)
+    published_for = options.encoder if (options.centering, options.special_tokens) == ("none", "official") else None
+    return options.reward("bertscore", Greedy(options.direction), options.idf, published_for)
 
 
 @takes(RelaxedOptions)
@@ -147,10 +148,10 @@ def trwmd(options: RelaxedOptions) -> EmbeddingReward:
     limit, each token's best partner. ``entropy=true`` is the paper's Eq. 7; the authors' code leaves the entropy out.
     """
     temperature = options.chosen_temperature(centred=0.15)
-    measure: Measure = Greedy(options.direction)
-    if temperature:
-        measure = Tempered(options.direction, temperature, None, options.entropy, options.normalize)
-    return EmbeddingReward("trwmd", options.space(), measure, options.rescaling())
+    if temperature == 0:
+        return options.reward("trwmd", Greedy(options.direction))
+    measure = Tempered(options.direction, temperature, None, options.entropy, options.normalize)
+    return options.reward("trwmd", measure)
 
 
 @takes(TemperedOptions)
@@ -163,9 +164,7 @@ def twmd(options: TemperedOptions) -> EmbeddingReward:
     iterations, temperature = options.iterations, options.chosen_temperature(centred=0.10)
     if temperature == 0 and iterations != 1:
         raise RewardError(f"twmd: temperature=0 is solved exactly and has no iterations; leave out {iterations=}")
-    measure: Measure = (
-        Tempered(options.direction, temperature, iterations, options.entropy, options.normalize)
-        if temperature
-        else Exact()
-    )
-    return EmbeddingReward("twmd", options.space(), measure, options.rescaling())
+    if temperature == 0:
+        return options.reward("twmd", Exact())
+    measure = Tempered(options.direction, temperature, iterations, options.entropy, options.normalize)
+    return options.reward("twmd", measure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -95,7 +96,9 @@ class EmbeddingReward(ReferenceReward):
     def raw(self, direction: str) -> EmbeddingReward:
         """The same metric in one of its ``directions``, not rescaled."""
         chosen = {} if direction == UNDIRECTED else {"direction": direction}
-        return EmbeddingReward(self.name, self.space, replace(self.measure, **chosen))
+        reward = copy.copy(self)
+        reward.measure, reward.rescaling, reward.written = replace(self.measure, **chosen), None, None
+        return reward
 
     def fit(self, texts: Sequence[str]) -> EmbeddingReward:
         """Fit ``centering=corpus``; returns itself. Raises RewardError where centering is another."""

@@ -117,5 +117,5 @@ def fitted(setup: EncoderSetup, metrics: Sequence[Metric], texts: Sequence[str])
         space = rewards[corpus[0]].space
         space.fit(texts)
         for number in corpus:
-            rewards[number] = EmbeddingReward(rewards[number].name, space, rewards[number].measure)
+            rewards[number].space = space
     return rewards

@@ -190,6 +190,12 @@ def test_a_text_that_centering_leaves_nothing_of(tiny_encoder: Path) -> None:
         assert reward.undefined("dog", ["cat"]) == "its reference vanishes when it is centred"
 
 
+def test_a_direction_keeps_what_else_a_metric_holds(tiny_encoder: Path) -> None:
+    reward = made(tiny_encoder)
+    vars(reward)["further"] = "kept"
+    assert vars(reward.raw("recall")) == {**vars(reward), "measure": reward.raw("recall").measure, "written": None}
+
+
 def test_temperature_zero_is_the_limit(tiny_encoder: Path) -> None:
     near = made(tiny_encoder, temperature=1e-2, iterations=1000)(*PAIRS)  # colder, a plan may need far more of them
     exact = made(tiny_encoder, temperature=0)
