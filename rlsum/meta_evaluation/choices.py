@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
@@ -11,7 +11,7 @@ from pydantic.dataclasses import dataclass
 from rlsum.errors import UserError, option
 from rlsum.evaluation.coefficients.statistic import Level
 from rlsum.evaluation.coefficients.table import named
-from rlsum.evaluation.statistics import OF_CORRELATIONS, Random, TestOption, Uncertainty
+from rlsum.evaluation.statistics import ALPHA, OF_CORRELATIONS, Random, TestOption, Uncertainty
 
 Average = Literal["groups", "rows"]
 
@@ -41,11 +41,12 @@ class Choices:
     """resamples of each interval and each test; 0: no intervals"""
     seed: int = Field(default=OF_CORRELATIONS.seed, ge=0)
     """same seed, same intervals and p-values"""
+    significance: ClassVar[float] = ALPHA  # the level of tests, and one less that of intervals
 
     @property
     def uncertainty(self) -> Uncertainty:
         """How intervals are computed."""
-        return Uncertainty(resamples=self.resamples, seed=self.seed)
+        return Uncertainty(level=1 - self.significance, resamples=self.resamples, seed=self.seed)
 
     def check(self, statistics: Sequence[str]) -> None:
         """Raise UserError for a test or a population that the level, the statistics or the groups do not have.

@@ -29,7 +29,7 @@ class Result:
     """One statistic: label -> correlation (metrics, then lengths), the tests of all pairs of labels, the ceiling.
 
     ``ceiling`` is None without single judges' scores, and for accuracies. ``random``: the population of intervals and
-    tests.
+    tests. ``significance``: the level of the tests.
     """
 
     statistic: str
@@ -38,11 +38,16 @@ class Result:
     tests: tuple[MetricTest, ...]
     ceiling: Agreement | None = None
     random: Random = "inputs"
+    significance: float = USUAL.significance
 
     @property
     def tested(self) -> bool:
         """Whether any pair has a p-value."""
         return any(not math.isnan(test.p_holm) for test in self.tests)
+
+    def detected(self, test: MetricTest) -> bool:
+        """Whether one of the tests detects a difference."""
+        return test.p_holm < self.significance
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,7 @@ def evaluate(table: ScoreTable, statistic: str, choices: Choices) -> Result:
         tests = compare_all_metrics(
             table.human, scores, test=choices.test, **options, resamples=enough, seed=choices.seed
         )
-    return Result(statistic, level, correlations, tuple(with_holm(tests)), ceiling, random)
+    return Result(statistic, level, correlations, tuple(with_holm(tests)), ceiling, random, choices.significance)
 
 
 def _ceiling(table: ScoreTable, statistic: Any, choices: Choices) -> Agreement:

@@ -11,7 +11,6 @@ from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import counted
 from rlsum.evaluation.significance import MetricTest
-from rlsum.evaluation.statistics import ALPHA
 from rlsum.meta_evaluation.choices import AVERAGES
 from rlsum.meta_evaluation.evaluation import CORRECTION, Result, Results
 from rlsum.meta_evaluation.grouped import GroupedCorrelation
@@ -29,11 +28,16 @@ def number(value: float) -> str:
     return "\N{EN DASH}" if math.isnan(value) else f"{value:z.3f}"
 
 
-def verdict(test: MetricTest) -> str:
-    """The verdict of one test: which metric is closer to people, that no difference was detected, or undefined."""
+def corrected(result: Result) -> str:
+    """What a detected difference has: ``p < 0.05 after Holm's correction``."""
+    return f"p < {result.significance} after {CORRECTION}'s correction"
+
+
+def verdict(result: Result, test: MetricTest) -> str:
+    """The verdict of a test: which metric is closer to people, that no difference was detected, or undefined."""
     if math.isnan(test.p_holm):
         return "undefined"
-    if test.p_holm >= ALPHA:
+    if not result.detected(test):
         return "no difference detected"
     return f"{test.a if test.difference > 0 else test.b} is closer"
 
@@ -169,8 +173,8 @@ def _highest(labels: Sequence[str], metrics: Mapping[str, Correlation], result: 
 def _equals(best: str, metrics: Sequence[str], result: Result) -> str:
     undetected = [
         test.b if test.a == best else test.a
-        for test in result.tests
-        if best in (test.a, test.b) and {test.a, test.b} <= set(metrics) and test.p_holm >= ALPHA
+        for test in _tested(result)
+        if best in (test.a, test.b) and {test.a, test.b} <= set(metrics) and not result.detected(test)
     ]
     return f"; no difference detected between it and {_listed(undetected, len(metrics))}" if undetected else ""
 
@@ -184,7 +188,7 @@ def _length(length: str, value: float, metrics: Mapping[str, Correlation], resul
     verdicts: dict[str, list[str]] = {"significantly more than": [], "significantly less than": []}
     tests = [test for test in _tested(result) if length in (test.a, test.b) and {test.a, test.b} <= {length, *metrics}]
     for test in tests:
-        if test.p_holm < ALPHA:
+        if result.detected(test):
             more = (test.difference > 0) == (test.a == length)
             verdicts[f"significantly {'more' if more else 'less'} than"].append(test.b if test.a == length else test.a)
     sentence = f"{length} alone reaches {number(value)}, {_compared(places, len(metrics))}"
@@ -209,12 +213,11 @@ def _compared(places: Mapping[str, Sequence[str]], total: int) -> str:
 def _differences(name: str, result: Result) -> list[str]:
     """How many of the tests detect a difference, lengths included, and which do not."""
     tested = _tested(result)
-    undetected = [f"{test.a} and {test.b}" for test in tested if test.p_holm >= ALPHA]
+    undetected = [f"{test.a} and {test.b}" for test in tested if not result.detected(test)]
     if not tested:
         return []
     pairs = counted(len(tested), "tested pair")
-    corrected = f"p < {ALPHA} after {CORRECTION}'s correction"
-    sentence = f"a difference is detected in {len(tested) - len(undetected):,} of {pairs} ({corrected})"
+    sentence = f"a difference is detected in {len(tested) - len(undetected):,} of {pairs} ({corrected(result)})"
     if not undetected:
         return [f"{name}: {sentence}."]
     listed = "; ".join(undetected) if len(undetected) <= FEW else "see the table of tests"

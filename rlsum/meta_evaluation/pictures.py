@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rlsum.evaluation.rows import Floats
-from rlsum.evaluation.significance import MetricTest
-from rlsum.evaluation.statistics import ALPHA
 from rlsum.meta_evaluation.evaluation import CORRECTION, Result
 from rlsum.meta_evaluation.scores import ScoreTable
 from rlsum.pages.pictures.drawing import COLOURS, INKS, PAPERS, Mode, Picture, drawn, short_name
@@ -24,8 +22,8 @@ LONGEST = 34  # letters of a metric's label
 COLUMNS = 3
 BINS = 10
 LEGIBLE = 16  # metrics; the cells of larger heat maps hold no numbers
-STEPS = (ALPHA, 0.01, 0.001)  # p-values below which a cell gets darker
-SHADES = (0.18, 0.4, 0.65, 0.95)  # shares of the colour, one more than STEPS
+STEPS = (0.01, 0.001)  # p-values below which the cell of a detected difference gets darker
+SHADES = (0.18, 0.4, 0.65, 0.95)  # shares of the colour: of no difference, of one, then at each of STEPS
 
 
 def heat_map(result: Result) -> Picture:
@@ -33,16 +31,16 @@ def heat_map(result: Result) -> Picture:
     labels = list(result.correlations)
     side = 0.62 * len(labels) + 2.6
     width = side + 0.09 * max(len(short_name(label, LONGEST)) for label in labels)
+    steps = ", ".join(f"{step:g}"[1:] for step in (result.significance, *STEPS))
 
     def draw(figure: Figure, mode: Mode) -> None:
-        _draw_map(figure.add_subplot(), labels, result.tests, mode)
+        _draw_map(figure.add_subplot(), labels, result, mode)
 
     return drawn(
         f"tests-{result.statistic}",
         f"Differences between metrics: {result.statistic}, {result.level}",
         f"Row minus column, with p after {CORRECTION}'s correction. Blue: the row agrees better with people; orange: "
-        f"the column does; darker at p < {', '.join(f'{step:g}'[1:] for step in STEPS)}; grey: no difference detected; "
-        "no colour: not tested.",
+        f"the column does; darker at p < {steps}; grey: no difference detected; no colour: not tested.",
         (width, side),
         draw,
     )
@@ -91,19 +89,20 @@ def _draw_scatter(axes: Axes, scores: Floats, human: Floats) -> None:
     axes.plot(*binned_means(scores, human), color=COLOURS[1], marker=".")
 
 
-def _draw_map(axes: Axes, labels: Sequence[str], tests: Sequence[MetricTest], mode: Mode) -> None:
+def _draw_map(axes: Axes, labels: Sequence[str], result: Result, mode: Mode) -> None:
     from matplotlib.colors import to_rgb
 
     paper, ink = np.array(to_rgb(PAPERS[mode])), INKS[mode]
-    differences = {(test.a, test.b): (test.difference, test.p_holm) for test in tests}
-    differences |= {(test.b, test.a): (0.0 - test.difference, test.p_holm) for test in tests}
+    tests = {(test.a, test.b): (test.difference, test) for test in result.tests}
+    tests |= {(test.b, test.a): (0.0 - test.difference, test) for test in result.tests}
     shades = np.tile(paper, (len(labels), len(labels), 1))
     for row, a in enumerate(labels):
         for column, b in enumerate(labels):
             if a == b:
                 continue
-            difference, p = differences[a, b]
-            strength = sum(p < step for step in STEPS)
+            difference, test = tests[a, b]
+            p = test.p_holm
+            strength = 1 + sum(p < step for step in STEPS) if result.detected(test) else 0
             full = COLOURS[6] if strength == 0 else COLOURS[0 if difference > 0 else 1]
             if not math.isnan(p):
                 shades[row, column] = SHADES[strength] * np.array(to_rgb(full)) + (1 - SHADES[strength]) * paper

@@ -117,7 +117,7 @@ def to_json(evaluation: Results) -> str:
                 "random": result.random,
                 "correlations": {label: asdict(value) for label, value in result.correlations.items()},
                 "ceiling": asdict(result.ceiling) if result.ceiling else None,
-                "tests": [{**asdict(test), "verdict": verdict(test)} for test in result.tests],
+                "tests": [{**asdict(test), "verdict": verdict(result, test)} for test in result.tests],
             }
             for result in evaluation.results
         ],
@@ -151,7 +151,7 @@ def significance_rows(evaluation: Results) -> Iterator[Sequence[Any]]:
     yield (*fields, "verdict", "why", "warnings")
     for result in evaluation.results:
         for test in result.tests:
-            yield *_values(test, fields), verdict(test), test.why, "; ".join(test.warnings)
+            yield *_values(test, fields), verdict(result, test), test.why, "; ".join(test.warnings)
 
 
 def score_rows(evaluation: Results) -> Iterator[Sequence[Any]]:

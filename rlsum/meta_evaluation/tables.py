@@ -10,16 +10,12 @@ from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import Correlation
 from rlsum.evaluation.population import MEANING
 from rlsum.evaluation.significance import MetricTest
-from rlsum.evaluation.statistics import ALPHA, LEVEL, Random
+from rlsum.evaluation.statistics import Random
 from rlsum.meta_evaluation.evaluation import CORRECTION, Result, Results
-from rlsum.meta_evaluation.findings import number, verdict
+from rlsum.meta_evaluation.findings import corrected, number, verdict
 from rlsum.pages.table import DASH, UNDEFINED, Cell, Table, joined, p_text
 
 CEILING, AGREEMENT = "judges: one against the others", "judges: Krippendorff's alpha"
-BOLD = f"Bold: the {LEVEL:.0%} interval does not include 0 (accuracies are never bold)."
-SIGNIFICANT = (
-    f"Bold: p < {ALPHA} after {CORRECTION}'s correction. Not bold: no difference detected; {DASH}: not tested."
-)
 COVERAGE = "Coverage: the share of the judged texts for which the metric is defined."
 
 
@@ -32,7 +28,7 @@ def correlation_table(evaluation: Results) -> Table:
         values = [result.correlations[label].average for result in results]
         rows.append((Cell(label), *map(_cell, values), Cell(f"{values[0].n:,}"), Cell(_percent(values[0].coverage))))
     rows += _judge_rows(evaluation) if table.judges is not None else []
-    notes = [*_intervals(evaluation), *([BOLD] if _bold(rows) else []), COVERAGE, *_thresholds(evaluation)]
+    notes = [*_intervals(evaluation), *_bold(rows, results[0]), COVERAGE, *_thresholds(evaluation)]
     notes += _about_judges(evaluation)
     suffix = "" if choices.average is None else ", average of groups"
     header = ("", *(f"{result.statistic}, {result.level}{suffix}" for result in results), "n", "coverage")
@@ -60,15 +56,15 @@ def _intervals(evaluation: Results) -> list[str]:
     for result in evaluation.results:
         if any(not math.isnan(grouped.average.low) for grouped in result.correlations.values()):
             names.setdefault(result.random, []).append(result.statistic)
-    choices, lines = evaluation.choices, []
+    interval, lines = _interval(evaluation.results[0]), []
     for random, statistics in names.items():
         whose = "" if len(names) == 1 else f" of {', '.join(statistics)}"
         how = "clustered by inputs"
         if drawn := [name for name in statistics if named(name).influence is None]:
             how += f"; {joined(drawn)}: {_bootstrap(evaluation)}"
         if random != "inputs":
-            how = "over systems" if choices.level == "system" else "clustered by systems and by inputs"
-        lines.append(f"Beneath each metric's value{whose}: its {LEVEL:.0%} interval for {MEANING[random]} ({how}).")
+            how = "over systems" if evaluation.choices.level == "system" else "clustered by systems and by inputs"
+        lines.append(f"Beneath each metric's value{whose}: its {interval} for {MEANING[random]} ({how}).")
     return lines
 
 
@@ -90,8 +86,8 @@ def group_table(result: Result) -> Table:
         for group in groups
     ]
     rows.append(row(Cell("average"), [result.correlations[label].average for label in labels]))
-    notes = (BOLD,) if _bold(rows) else ()
-    return Table(f"Within groups: {result.statistic}, {result.level}", ("group", *labels, "n"), tuple(rows), notes)
+    header, notes = ("group", *labels, "n"), tuple(_bold(rows, result))
+    return Table(f"Within groups: {result.statistic}, {result.level}", header, tuple(rows), notes)
 
 
 def matrix_table(result: Result) -> Table:
@@ -100,10 +96,10 @@ def matrix_table(result: Result) -> Table:
     tests = {(test.a, test.b): test for test in result.tests}
     header = ("", *(f"({number})" for number in range(1, len(labels))))
     rows = tuple(
-        (Cell(f"({number}) {row}"), *(_difference(tests.get((column, row))) for column in labels[:-1]))
+        (Cell(f"({number}) {row}"), *(_difference(result, tests.get((column, row))) for column in labels[:-1]))
         for number, row in enumerate(labels, 1)
     )
-    notes = (f"Row minus column. {SIGNIFICANT}", *_methods(result))
+    notes = _notes(result, "Row minus column. ")
     return Table(f"Differences in {result.statistic}, {result.level}", header, rows, notes)
 
 
@@ -114,19 +110,20 @@ def pairs_table(result: Result) -> Table:
             Cell(f"{test.a} against {test.b}"),
             Cell(f"{test.difference:+.3f}" if not math.isnan(test.difference) else UNDEFINED),
             Cell(p_text(test.p)),
-            Cell(p_text(test.p_holm), mark=test.p_holm < ALPHA),
+            Cell(p_text(test.p_holm), mark=result.detected(test)),
             Cell(f"{test.n:,}"),
-            Cell(verdict(test), test.reason, mark=test.p_holm < ALPHA),
+            Cell(verdict(result, test), test.reason, mark=result.detected(test)),
         )
         for test in result.tests
     )
     header = ("pair", "difference", "p", f"p ({CORRECTION})", "n", "verdict")
-    notes = (SIGNIFICANT, *_methods(result))
-    return Table(f"Tests of {result.statistic}, {result.level}", header, rows, notes)
+    return Table(f"Tests of {result.statistic}, {result.level}", header, rows, _notes(result))
 
 
-def _methods(result: Result) -> list[str]:
-    return list(dict.fromkeys(f"Two-tailed; {test.test}: {test.why}." for test in result.tests))
+def _notes(result: Result, differences: str = "") -> tuple[str, ...]:
+    """What tables of tests show, and how tests were made."""
+    bold = f"Bold: {corrected(result)}. Not bold: no difference detected; {DASH}: not tested."
+    return differences + bold, *dict.fromkeys(f"Two-tailed; {test.test}: {test.why}." for test in result.tests)
 
 
 def _judge_rows(evaluation: Results) -> list[tuple[Cell, ...]]:
@@ -160,8 +157,14 @@ def _falling(result: Result) -> Callable[[str], float]:
     return key
 
 
-def _bold(rows: Iterable[Sequence[Cell]]) -> bool:
-    return any(cell.mark for row in rows for cell in row)
+def _bold(rows: Iterable[Sequence[Cell]], result: Result) -> list[str]:
+    """What bold means, where an interval is."""
+    bold = any(cell.mark for row in rows for cell in row)
+    return [f"Bold: the {_interval(result)} does not include 0 (accuracies are never bold)."] if bold else []
+
+
+def _interval(result: Result) -> str:
+    return f"{1 - result.significance:.0%} interval"
 
 
 def _cell(estimate: Correlation | Agreement | None) -> Cell:
@@ -175,13 +178,13 @@ def _cell(estimate: Correlation | Agreement | None) -> Cell:
     return Cell(number(estimate.value), "no interval" if math.isnan(estimate.low) else shown, mark)
 
 
-def _difference(test: MetricTest | None) -> Cell:
+def _difference(result: Result, test: MetricTest | None) -> Cell:
     """The matrix shows row minus column, the test holds column minus row."""
     if test is None:
         return Cell("")
     if math.isnan(test.difference):
         return Cell(UNDEFINED)
-    return Cell(f"{0.0 - test.difference:+.3f}", f"p {p_text(test.p_holm)}", test.p_holm < ALPHA)
+    return Cell(f"{0.0 - test.difference:+.3f}", f"p {p_text(test.p_holm)}", result.detected(test))
 
 
 def _percent(share: float) -> str:
