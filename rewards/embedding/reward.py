@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards.embedding.pairs import compared, equal
+from rewards.embedding.batches import compared, equal
 from rewards.embedding.similarity import Measure, Points, options
 from rewards.embedding.space import CHUNK, Space
 from rewards.encoding.encoder import EncodedTexts

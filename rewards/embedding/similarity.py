@@ -1,4 +1,4 @@
-"""The similarity family ``C(X1, X2)`` of Chen et al. 2020 on torch tensors, of one pair or of many (``pairs.py``).
+"""The similarity family ``C(X1, X2)`` of Chen et al. 2020 on torch tensors, of one pair or of many (``batches.py``).
 
 ``X1 (L1, D)`` and ``X2 (L2, D)`` are unit vectors and ``S = X1 X2^T (L1, L2)`` their cosines. Rows are the candidate's
 tokens, columns the reference's: precision averages over rows, recall over columns, as in BERTScore. Self-normalisation

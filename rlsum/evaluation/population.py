@@ -154,7 +154,7 @@ def averaged(terms: Sequence[Spread], weights: Floats) -> Spread:
     )
 
 
-class Interval(NamedTuple):
+class Ends(NamedTuple):
     """Low and high end; NaN with a ``reason``."""
 
     low: float
@@ -162,12 +162,12 @@ class Interval(NamedTuple):
     reason: str = ""
 
 
-def no_interval(reason: str) -> Interval:
+def no_interval(reason: str) -> Ends:
     """Undefined ends, for a reason."""
-    return Interval(np.nan, np.nan, f"no interval: {reason}")
+    return Ends(np.nan, np.nan, f"no interval: {reason}")
 
 
-def t_interval(result: Spread, level: Level, confidence: float) -> Interval:
+def t_interval(result: Spread, level: Level, confidence: float) -> Ends:
     """The t interval of a coefficient, on the scale of Fisher's z but for level system."""
     value, error, degrees = result
     if abs(value) > 1 - 1e-6:
@@ -176,9 +176,9 @@ def t_interval(result: Spread, level: Level, confidence: float) -> Interval:
         return no_interval("the estimated variance over inputs or systems is not positive")
     width = student.ppf((1 + confidence) / 2, degrees) * error
     if level == "system":
-        return Interval(max(value - width, -1.0), min(value + width, 1.0))
+        return Ends(max(value - width, -1.0), min(value + width, 1.0))
     z, width = np.arctanh(value), width / (1 - value**2)
-    return Interval(float(np.tanh(z - width)), float(np.tanh(z + width)))
+    return Ends(float(np.tanh(z - width)), float(np.tanh(z + width)))
 
 
 def t_test(difference: Spread) -> tuple[float, float]:
@@ -189,7 +189,7 @@ def t_test(difference: Spread) -> tuple[float, float]:
     return float(2 * student.sf(abs(t), difference.degrees)), float(student.sf(t, difference.degrees))
 
 
-def population_interval(rows: Rows, statistic: str, level: Level, random: Random, confidence: float) -> Interval:
+def population_interval(rows: Rows, statistic: str, level: Level, random: Random, confidence: float) -> Ends:
     """The interval of a coefficient over new inputs, new systems or both."""
     rows = valued(rows, statistic, level)
     if reason := why_not(statistic, level, *sizes(rows.unit, rows.system, level), random):
@@ -199,5 +199,5 @@ def population_interval(rows: Rows, statistic: str, level: Level, random: Random
         value = float(named(statistic).of(means.human, means.metric))
         if abs(value) > 1 - 1e-6:
             return no_interval("a perfect correlation has none")
-        return Interval(*system_interval(value, len(means), statistic, confidence))
+        return Ends(*system_interval(value, len(means), statistic, confidence))
     return t_interval(estimate(rows, statistic, level, random), level, confidence)

@@ -24,7 +24,7 @@ from rlsum.meta_evaluation.cache import default_folder, scores_file
 from rlsum.meta_evaluation.choices import USUAL, Average, Choices
 from rlsum.meta_evaluation.evaluation import meta_evaluate
 from rlsum.meta_evaluation.report import MetaEvaluation
-from rlsum.meta_evaluation.scores import Unit, scored, short_labels
+from rlsum.meta_evaluation.scores import LengthUnit, scored, short_labels
 from rlsum.pages.shown import Advance, quiet
 from rlsum.parsing import options_checked
 from rlsum.scoring.debris import Survey, clean_records
@@ -44,7 +44,7 @@ def correlate(
     average: Average | None = USUAL.average,
     test: TestOption = USUAL.test,
     random: Random | None = USUAL.random,
-    length: Sequence[Unit] = ("letters",),
+    length: Sequence[LengthUnit] = ("letters",),
     resamples: int = USUAL.resamples,
     seed: int = USUAL.seed,
     cache: str | Path | None = None,

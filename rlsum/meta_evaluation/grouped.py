@@ -14,7 +14,7 @@ from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import Correlation, bootstrap_values, correlate, percentiles
 from rlsum.evaluation.permutation import Swapped, defined_in_both, p_values, swapped_differences
 from rlsum.evaluation.population import (
-    Interval,
+    Ends,
     Spread,
     averaged,
     estimate,
@@ -179,13 +179,13 @@ def _interval(
     draws: Mapping[str, Floats],
     weights: Floats,
     confidence: float,
-) -> Interval:
+) -> Ends:
     """The interval of the average, or why a group has none."""
     for group, correlation in defined.items():
         if np.isnan(correlation.low):
             return no_interval(f"{_named(group)}: {correlation.reason.removeprefix('no interval: ')}")
     if draws:
-        return Interval(*percentiles(_mean(np.stack([draws[group] for group in defined]), weights), confidence))
+        return Ends(*percentiles(_mean(np.stack([draws[group] for group in defined]), weights), confidence))
     level = next(iter(defined.values())).level
     return t_interval(averaged([spreads[group] for group in defined], weights), level, confidence)
 

@@ -23,9 +23,9 @@ from rlsum.meta_evaluation.cache import cached_scores
 from rlsum.records import ColumnCheck
 
 Progress = Callable[[str, int], None]  # called with a metric's label and the number of rows just scored
-Unit = Literal["letters", "words", "whitespace", "characters"]
+LengthUnit = Literal["letters", "words", "whitespace", "characters"]
 
-COUNTS: dict[Unit, tuple[Callable[[str], int], str]] = {
+COUNTS: dict[LengthUnit, tuple[Callable[[str], int], str]] = {
     "letters": (lambda text: len(pattern(LETTER_WORD).findall(nfc(text))), "words of letters"),
     "words": (lambda text: len(words(text)), "words of letters and digits"),
     "whitespace": (lambda text: len(text.split()), "runs without white space"),
@@ -94,7 +94,7 @@ def scored(
     metrics: Mapping[str, Reward],
     *,
     score: str = "overall",
-    length: Sequence[Unit] = ("letters",),
+    length: Sequence[LengthUnit] = ("letters",),
     cache: Path | None = None,
     progress: Progress | None = None,
 ) -> ScoreTable:
@@ -134,7 +134,7 @@ def scored(
     )
 
 
-def lengths(rows: Sequence[Judgment], unit: Unit) -> Floats:
+def lengths(rows: Sequence[Judgment], unit: LengthUnit) -> Floats:
     """The length of each candidate (n,) in ``unit`` (see ``COUNTS``)."""
     count, _ = COUNTS[unit]
     return np.array([count(row.candidate) for row in rows], dtype=np.float64)

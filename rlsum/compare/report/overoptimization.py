@@ -30,9 +30,9 @@ from rlsum.pages.pictures.drawing import COLOURS
 from rlsum.pages.table import SCALE
 from rlsum.scoring.properties import PROPERTIES
 
-Unit = Literal["kl", "nll"]
+DistanceUnit = Literal["kl", "nll"]
 REWARD = "reward"  # the name of the trained reward in validations
-AXES: dict[Unit, str] = {
+AXES: dict[DistanceUnit, str] = {
     "kl": "KL from the start, nats a summary",
     "nll": "nll of references less that of the start, nats a token",
 }
@@ -47,7 +47,7 @@ class Path:
     """
 
     system: str
-    unit: Unit
+    unit: DistanceUnit
     steps: Floats
     distance: Floats
     values: Mapping[str, Floats]
@@ -73,7 +73,7 @@ def kl_of_best_of(n: ArrayLike) -> Floats:
     return np.log(counts) - (counts - 1) / counts
 
 
-def path(system: str, runs: Sequence[Sequence[Row]], metrics: Sequence[str], unit: Unit) -> Path | None:
+def path(system: str, runs: Sequence[Sequence[Row]], metrics: Sequence[str], unit: DistanceUnit) -> Path | None:
     """The path of a system from the rows of ``metrics.jsonl`` of its seeds, at the validations that all have.
 
     None with fewer than two such validations.
@@ -100,7 +100,7 @@ def path(system: str, runs: Sequence[Sequence[Row]], metrics: Sequence[str], uni
 def paths(runs: Mapping[str, Sequence[Sequence[Row]]], metrics: Sequence[str]) -> list[Path]:
     """The paths of all systems in one unit: KL if every run logged it, otherwise the likelihood of the references."""
     logged = [any(_has_kl(row) for row in rows) for seeds in runs.values() for rows in seeds]
-    unit: Unit = "kl" if logged and all(logged) else "nll"
+    unit: DistanceUnit = "kl" if logged and all(logged) else "nll"
     return [known for system, seeds in runs.items() if (known := path(system, seeds, metrics, unit)) is not None]
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rewards.embedding import pairs as many
-from rewards.embedding.pairs import compared, padded
+from rewards.embedding import batches
+from rewards.embedding.batches import compared, padded
 from rewards.embedding.similarity import Greedy, MeanCosine, Measure, Points, SquaredCosines, Tempered
 from rewards.embedding.space import unit
 
@@ -39,7 +39,7 @@ def some() -> list[tuple[Points, Points]]:
 def test_padding_changes_no_score_and_no_gradient(
     measure: Measure, entries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(many, "ENTRIES", entries)
+    monkeypatch.setattr(batches, "ENTRIES", entries)
     alone, together = some(), some()
     expected, found = compared(measure, alone), padded(measure, together)
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
