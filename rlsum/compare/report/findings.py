@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from rlsum.compare.report.degenerate import Read, findings_of_texts
 from rlsum.compare.report.overoptimization import Path as Validations
 from rlsum.compare.report.side_effects import left_besides_length, side_effects
 from rlsum.compare.report.tables import OwnReward, own_reward
-from rlsum.compare.report.texts import Read, findings_of_texts
 from rlsum.compare.results import Results, best, mean_of, unchanged
 from rlsum.evaluation.trained.hierarchical import Difference
 from rlsum.pages.table import SCALE, joined, p_words

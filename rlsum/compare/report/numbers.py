@@ -1,11 +1,11 @@
-"""The numbers of a comparison as CSV and JSON: raw scores, not times 100."""
+"""The numbers of a comparison in files beside its page, `FILES`: raw scores, not times 100."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,3 +69,6 @@ def _numbers(test: Contrast) -> dict[str, object]:
     difference = test.difference
     values = {name: getattr(difference, name) for name in ("mean", "low", "high", "p", "p_holm", "seeds", "articles")}
     return {"system": test.system, "other": test.other, "metric": test.metric, **values}
+
+
+FILES: dict[str, Callable[[Sequence[Results]], str]] = {"scores.csv": to_csv, "results.json": to_json}

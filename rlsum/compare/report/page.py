@@ -16,16 +16,16 @@ from rlsum.compare.folder import Folder, trainings
 from rlsum.compare.report import tables
 from rlsum.compare.report.chain import chain, chain_blocks
 from rlsum.compare.report.cut import cut_differences
+from rlsum.compare.report.degenerate import read_texts
 from rlsum.compare.report.designs import power_blocks
 from rlsum.compare.report.findings import findings
 from rlsum.compare.report.gains import gain_pictures
-from rlsum.compare.report.numbers import numbers, to_csv, to_json
+from rlsum.compare.report.numbers import FILES, numbers
 from rlsum.compare.report.overoptimization import Path as Validations
 from rlsum.compare.report.overoptimization import frontiers, overoptimization_blocks, paths
-from rlsum.compare.report.reading import one_article, section_for_reading
+from rlsum.compare.report.side_by_side import one_article, section_for_reading
 from rlsum.compare.report.side_effects import equal_length_table
 from rlsum.compare.report.spent import spent
-from rlsum.compare.report.texts import read_texts
 from rlsum.compare.report.training_curves import draw_runs
 from rlsum.compare.results import Results, best, gather
 from rlsum.pages import formats
@@ -50,7 +50,7 @@ def write_report(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
     results = [gather(folder, cells, method) for method in folder.comparison.decoding]
     shown = blocks(folder, cells, results)
     files = formats.file_names(others={".html": "index", ".tex": "tables"})
-    texts = {"scores.csv": to_csv(results), "results.json": to_json(results)}
+    texts = {name: text(results) for name, text in FILES.items()}
     formats.write_report(folder.path / "report", files, shown, texts)
     for picture in pictures_of(shown):
         if picture.vector is not None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlsum.compare.report.reading import marked, side_by_side
+from rlsum.compare.report.side_by_side import marked, side_by_side
 from rlsum.pages.blocks import Piece
 from rlsum.records import Output
 

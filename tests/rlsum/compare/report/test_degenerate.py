@@ -9,8 +9,8 @@ import language_models as lm
 import pytest
 import yaml
 
+from rlsum.compare.report.degenerate import findings_of_texts, limits_of, read_texts
 from rlsum.compare.report.findings import findings
-from rlsum.compare.report.texts import findings_of_texts, limits_of, read_texts
 from rlsum.compare.results import gather
 from rlsum.records import Output, write_outputs
 
