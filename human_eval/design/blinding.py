@@ -7,6 +7,8 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields
+from typing import Any
 
 from human_eval.formatting import counted
 from human_eval.study import Study
@@ -17,16 +19,28 @@ SHORTEST = 3  # letters of a name that identifies a system: "A" is in every text
 class OpaqueIds:
     """Ids that depend only on the seed and the content of a study: keyed hashes of what they name.
 
+    Of dataclasses in the content, at any depth, counts what differs from the defaults.
     An id begins with a letter, so that no spreadsheet takes it for a number.
     """
 
     def __init__(self, seed: int, content: object) -> None:
-        self._key = hashlib.blake2b(json.dumps([seed, content]).encode(), digest_size=32).digest()
+        self._key = hashlib.blake2b(json.dumps([seed, content], default=_chosen).encode(), digest_size=32).digest()
 
     def __call__(self, letter: str, *names: str | int) -> str:
         """The id of the object of a kind (a letter) with these names."""
         content = json.dumps([letter, *names]).encode()
         return letter + hashlib.blake2b(content, key=self._key, digest_size=7).hexdigest()
+
+
+def _chosen(options: Any) -> dict[str, Any]:
+    """The fields of a dataclass that differ from their defaults: an option that is added later changes no id."""
+    chosen = {}
+    for field in fields(options):
+        made = field.default_factory
+        usual = getattr(type(options), field.name, MISSING) if made is MISSING else made()
+        if (value := getattr(options, field.name)) != usual:
+            chosen[field.name] = value
+    return chosen
 
 
 def named_in(text: str, systems: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -168,7 +168,7 @@ def _blind(
     seed: int,
 ) -> tuple[Study, StudyKey]:
     """Give everything an opaque id; texts go into the study, systems into the key."""
-    new_id = OpaqueIds(seed, [asdict(outputs), asdict(design), asdict(wording)])
+    new_id = OpaqueIds(seed, [outputs, design, wording])
     tasks: list[Task] = []
     keys: dict[str, TaskKey] = {}
     for number, booklet in enumerate(booklets):

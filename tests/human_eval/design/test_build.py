@@ -1,6 +1,7 @@
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+import pydantic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -92,6 +93,21 @@ def test_the_same_seed_gives_the_same_study_whatever_the_order_of_the_outputs():
     first, second = (build(source, StudyDesign(items=5), StudyWording(), 7) for source in turned)
     assert first == second
     assert build(turned[0], StudyDesign(items=5), StudyWording(), 8)[0].id != first[0].id
+
+
+def test_an_option_that_is_added_later_leaves_the_study_of_a_seed_as_it_is():
+    @pydantic.dataclasses.dataclass(frozen=True)
+    class Design(StudyDesign):
+        colours: int = pydantic.Field(default=2, ge=0)
+
+    @dataclass(frozen=True)
+    class Asked(Criterion):
+        colour: str = "blue"
+
+    first, later = Criterion("a", "Which?", "help"), Asked("a", "Which?", "help")
+    made = build(aligned(9, 3), StudyDesign(judges=2), StudyWording(criteria=(first,)), 5)[1]
+    assert build(aligned(9, 3), Design(judges=2), StudyWording(criteria=(later,)), 5)[1] == made
+    assert build(aligned(9, 3), Design(judges=2, colours=3), StudyWording(criteria=(later,)), 5)[1] != made
 
 
 def test_ids_of_studies_with_one_seed_but_other_texts_have_nothing_in_common():
