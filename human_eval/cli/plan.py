@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from human_eval.planning.plan import StudyPlan
 
 CRITERIA = "non-redundancy,coherence,focus,overall"
-FILES = ("plan.json", "preregistration.md", "power.png")
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,31 @@ class Assumed(left_open(Assumptions)):  # type: ignore[misc]
     first row. Options or the pilot give empty cells"""
 
 
+def _numbers(planned: StudyPlan, criteria: Sequence[str]) -> bytes:
+    from human_eval.planning.plan import plan_json
+
+    return plan_json(planned).encode()
+
+
+def _text(planned: StudyPlan, criteria: Sequence[str]) -> bytes:
+    from human_eval.planning.preregistration import preregistration
+
+    return preregistration(planned, criteria).encode()
+
+
+def _picture(planned: StudyPlan, criteria: Sequence[str]) -> bytes:
+    from human_eval.report.pictures import power_picture
+
+    return power_picture(planned).light
+
+
+FILES = {"plan.json": _numbers, "preregistration.md": _text, "power.png": _picture}
+
+
 @expanded
 def plan(
     *,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for plan.json, preregistration.md, power.png.")
-    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help=f"Folder for {', '.join(FILES)}.")],
     how: Assumed,
     design: PlannedDesign,
     criteria: Annotated[str, typer.Option(help="All criteria, separated by commas.")] = CRITERIA,
@@ -77,10 +96,7 @@ def plan(
     rlsum human-eval plan -o plan --items 64 --attrition 0.15 --excluded 0.1 --pay 12 --fee 0.33
     """
     from human_eval.planning.plan import plan as make
-    from human_eval.planning.plan import write_plan
-    from human_eval.planning.preregistration import preregistration
     from human_eval.planning.scenarios import read_scenarios
-    from human_eval.report.pictures import power_picture
 
     check_folder("out", out, FILES, overwrite)
     names = [name.strip() for name in criteria.split(",") if name.strip()]
@@ -94,9 +110,8 @@ def plan(
         source = f"{scenarios[0].name}, the first of the scenarios" + (f"; {source}" if how.pilot else "")
     planned = make(design, assumptions, scenarios, effort=effort, rules=rules, source=source, draws=draws, seed=seed)
     out.mkdir(parents=True, exist_ok=True)
-    write_plan(out / "plan.json", planned)
-    (out / "preregistration.md").write_text(preregistration(planned, names), encoding="utf-8")
-    (out / "power.png").write_bytes(power_picture(planned).light)
+    for name, written in FILES.items():
+        (out / name).write_bytes(written(planned, names))
     _report(planned, out)
 
 

@@ -189,11 +189,11 @@ def from_pilot(path: Path, criterion: str, given: Mapping[str, float]) -> tuple[
     return Assumptions(**{**estimated, **given}), source
 
 
-def write_plan(path: Path, plan: StudyPlan) -> None:
-    """Write plan.json, which `settings_of` reads."""
+def plan_json(plan: StudyPlan) -> str:
+    """The text of plan.json, which `settings_of` reads."""
     data = {"format": FORMAT, **asdict(plan), "needed": plan.needed, "recruitment": asdict(plan.recruitment)}
     data["design"]["rules"] = data.pop("rules")
-    path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+    return json.dumps(data, indent=2) + "\n"
 
 
 def settings_of(path: Path, how: Uncertainty = USUAL) -> AnalysisSettings:

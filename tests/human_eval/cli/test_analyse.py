@@ -83,6 +83,7 @@ def test_from_judgments_to_a_verdict(rlsum, ran, study, judgments, tmp_path):
     assert "ties and correlation of " in out
     assert "2 judges each" in out
     assert "[names]" in (tmp_path / "next" / "preregistration.md").read_text()
+    assert {path.name for path in (tmp_path / "next").iterdir()} == {"plan.json", "preregistration.md", "power.png"}
 
 
 def test_the_verdict_stands_in_the_way_of_another(rlsum, refused, study, judgments, tmp_path):

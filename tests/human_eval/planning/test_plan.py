@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from votes import study_of, votes_of
 
 from human_eval.planning.design import PlannedDesign
-from human_eval.planning.plan import SPREAD, PowerCurve, from_pilot, plan, settings_of, write_plan
+from human_eval.planning.plan import SPREAD, PowerCurve, from_pilot, plan, plan_json, settings_of
 from human_eval.planning.preregistration import preregistration, scenario_table
 from human_eval.planning.scenarios import Scenario
 from human_eval.planning.simulation import CELLS, Assumptions, blocks
@@ -90,7 +90,7 @@ def test_scenarios_are_deposited_and_written(foreseen, tmp_path):
     assert f"| expected | 65% | 10% | 0.30 | 0.00 | 3 | {foreseen.design.items} |" in text
     assert "hard \\| to tell" in text
     assert "planned for the first row, expected" in text.replace("\n", " ")
-    write_plan(tmp_path / "plan.json", foreseen)
+    (tmp_path / "plan.json").write_text(plan_json(foreseen))
     kept = json.loads((tmp_path / "plan.json").read_text())
     assert [each["scenario"]["name"] for each in kept["outlooks"]] == ["expected", "hard | to tell"]
     assert settings_of(tmp_path / "plan.json").primary == "overall"
@@ -98,7 +98,7 @@ def test_scenarios_are_deposited_and_written(foreseen, tmp_path):
 
 def test_analyse_reads_what_plan_wrote(made, tmp_path):
     rules = ExclusionRules(max_failed=0.4, min_seconds=3)
-    write_plan(tmp_path / "plan.json", replace(made, rules=rules, design=replace(made.design, alpha=0.01)))
+    (tmp_path / "plan.json").write_text(plan_json(replace(made, rules=rules, design=replace(made.design, alpha=0.01))))
     settings = settings_of(tmp_path / "plan.json", Uncertainty(resamples=100, seed=7))
     assert replace(settings, planned=None) == AnalysisSettings("overall", rules, 0.01, resamples=100, seed=7)
     items = made.design.items

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from human_eval.planning.plan import PlannedDesign, plan, settings_of, write_plan
+from human_eval.planning.plan import PlannedDesign, plan, plan_json, settings_of
 from human_eval.planning.recruitment import Effort, in_words, recruitment
 from human_eval.planning.simulation import Assumptions
 
@@ -38,6 +38,6 @@ def test_a_fee_of_no_pay_is_an_error():
 
 def test_the_spare_booklets_of_a_plan_reach_the_analysis(tmp_path):
     made = plan(PlannedDesign(items=60), Assumptions(), effort=Effort(excluded=0.1), draws=100)
-    write_plan(tmp_path / "plan.json", made)
+    (tmp_path / "plan.json").write_text(plan_json(made))
     assert made.recruitment.spare == 1
     assert settings_of(tmp_path / "plan.json").planned.spare == 1
