@@ -34,7 +34,7 @@ from rlsum.records import to_json
 from rlsum.training import checkpoint
 from rlsum.training.checkpoint import Progress
 from rlsum.training.log import signs
-from rlsum.training.log.averaging import TrainingLog
+from rlsum.training.log.lines import TrainingLog
 from rlsum.training.log.monitor import SAMPLES, TRAINED, Monitor, peak_memory
 from rlsum.training.log.numbers import FIELDS as FIELDS  # all of them: every module that declares some is loaded
 from rlsum.training.log.numbers import Field, Greatest, Logged, Mean, Numbers, declare

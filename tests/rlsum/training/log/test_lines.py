@@ -12,7 +12,7 @@ import torch
 
 from rlsum.models.decoding import Sampling
 from rlsum.training import estimators
-from rlsum.training.log.averaging import TrainingLog
+from rlsum.training.log.lines import TrainingLog
 from rlsum.training.log.numbers import (
     Deviation,
     Greatest,

@@ -1,4 +1,4 @@
-"""The log of several updates on several processes: the numbers that one large batch would have logged."""
+"""Lines of the log, each of several updates on several processes: the numbers that one large batch would have logged."""
 
 from __future__ import annotations
 
