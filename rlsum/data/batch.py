@@ -94,6 +94,7 @@ class BatchPlan:
     """The rows of the n-th batch, a pure function of the lengths (sort keys), the seed and n: resuming needs no state.
 
     In each epoch the rows are shuffled, sorted by length within windows and cut into batches, which are shuffled.
+    A batch is that of an update on all processes; ``Trainer`` cuts it into those that it computes at once.
     """
 
     def __init__(self, lengths: ArrayLike, batch_size: int, seed: int) -> None:

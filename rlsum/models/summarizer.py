@@ -136,7 +136,7 @@ class Model(nn.Module):
     def save_to(self, folder: Path, reading: Mapping[str, Any], decoding: Decoding) -> None:
         """Write the files of a checkpoint but its weights, config.json among them.
 
-        ``reading``: how the run reads texts, the fields of ``Tokens``.
+        ``reading``: how the run reads texts, the fields of ``Tokenization``.
         """
         raise NotImplementedError
 

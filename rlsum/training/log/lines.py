@@ -1,4 +1,4 @@
-"""Lines of the log, each of several updates on several processes: the numbers that one large batch would have logged."""
+"""Lines of the log: what several updates on several processes logged, as one large batch would have logged it."""
 
 from __future__ import annotations
 
