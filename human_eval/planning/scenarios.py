@@ -1,4 +1,4 @@
-"""Scenarios: alternative assumptions of a plan, from a CSV with one row each."""
+"""Scenarios: alternative assumptions of a plan, from a CSV with one row each. Their power is in ``plan.py``."""
 
 from __future__ import annotations
 
