@@ -19,6 +19,7 @@ from rewards.base import from_spec
 from rewards.embedding.rescaling import RescalingOptions
 from rewards.embedding.reward import EmbeddingReward
 from rewards.encoding.encoder import Device, Encoder
+from rewards.encoding.loading import WHERE
 from rewards.errors import RewardError
 from rewards.options import takes
 from rewards.scoring import BaseReward
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 METRIC = "metric.json"
-NOT_KEPT = ("encoder", "device")  # a learned metric has its own encoder
 REWARD_MODEL = "reward-model"
 NOT_LEARNABLE = ("corpus", "rescale", "language", "idf", "dtype")
 
@@ -106,7 +106,7 @@ def check_learnable(spec: Spec) -> EmbeddingReward:
 
 def learnable_options(spec: Spec, layers: object) -> dict[str, Any]:
     """The entry of ``metric.json`` for a spec: its name and options, with the layer as a number."""
-    written = {key: value for key, value in spec.options.items() if key not in NOT_KEPT}
+    written = {key: value for key, value in spec.options.items() if key not in WHERE}
     return {"name": spec.name, **written, "layer": str(layers)}
 
 

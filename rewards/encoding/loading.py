@@ -45,6 +45,9 @@ class EncoderSource:
         return _load(*_resolved(self))
 
 
+WHERE = ("encoder", "device")  # options that say where an encoder lies and runs, which a learned metric has anew
+
+
 @dataclass(kw_only=True)
 class EncoderOptions:
     """Options of rewards on an encoder."""

@@ -172,12 +172,17 @@ def _option(name: str, kind: Any, field: Any) -> Any:
         words = [word for member in members if get_origin(member) is Literal for word in get_args(member)]
         if bool in members and words:
             words = ["true", "false", *words]
-        hint = (Literal[*words] if words else members[0]) | None
+        hint = (Literal[*words] if words else _repeated(members[0])) | None
     named = field.serialization_alias or (name if field.annotation is bool else "")  # without --no-... for a switch
     flags = [f"--{named.replace('_', '-')}"] if named else []
     panel = getattr(kind, "PANEL", None)
     shown = typer.Option(*flags, help=text, min=least, max=most, metavar=field.title, rich_help_panel=panel)
-    return Annotated[hint, shown]
+    return Annotated[_repeated(hint), shown]
+
+
+def _repeated(hint: Any) -> Any:
+    """A type as typer knows it: a list, of an option that is given several times, for a tuple of any length."""
+    return list[get_args(hint)[0]] if get_origin(hint) is tuple else hint  # type: ignore[misc]
 
 
 # ---- names, progress, printing ---------------------------------------------------------------------------------------

@@ -287,8 +287,13 @@ def options(section: Decode | Choosing) -> list[str]:
         elif isinstance(value, bool) and option.annotation == bool | None:
             words += [f"--{flag}" if value else f"--no-{flag}"]
         elif value is not None:
-            words += [f"--{flag}", str(value).lower() if isinstance(value, bool) else str(value)]
+            members = value if isinstance(value, tuple) else (value,)
+            words += [word for member in members for word in (f"--{flag}", _written(member))]
     return words
+
+
+def _written(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _filled(value: Any, folder: str) -> Any:

@@ -60,7 +60,7 @@ def load(
     or column, and for invalid data, with file and line.
     """
     name, written, path = _parse(str(data))
-    layout = layout or JudgmentColumns()
+    layout = JudgmentColumns() if layout is None else layout
     if not name and not layout and (name := _recognised(Path(path))):
         public = load(f"{name}:{path}", lower_is_better=lower_is_better, **options)
         return replace(public, notes=[f"recognised as {name}", *public.notes])

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from rewards.base import Reward, from_spec
-from rewards.embedding.learned import NOT_KEPT
+from rewards.encoding.loading import WHERE
 from rewards.models.reward_model import RewardModel
 from rewards.specs import Spec
 from rlsum.errors import UserError
@@ -69,7 +69,7 @@ def fit_votes(
     train, valid = (readable(reward, loaded, *pool) for pool in (("training", train), ("validation", valid)))
     trainee = VoteTrainee(reward, loaded, train, options, by_length)
     learner = _OnVotes(
-        trainee, valid, {key: value for key, value in spec.options.items() if key not in ("model", *NOT_KEPT)}
+        trainee, valid, {key: value for key, value in spec.options.items() if key not in ("model", *WHERE)}
     )
     start = VoteValidation(0, math.nan, learner.likelihood([0.0] * len(valid)))
     data = {"train": content(train), "valid": content(valid), "train_votes": len(train), "valid_votes": len(valid)}

@@ -12,6 +12,7 @@ from rlsum.errors import UserError
 from rlsum.generation import outputs as generation
 from rlsum.generation.options import Generating, decoding_of
 from rlsum.models.decoding import Decoding
+from rlsum.models.pointer_generator.model import PointerGenerator
 from rlsum.records import read_outputs
 
 pytestmark = pytest.mark.usefixtures("own_module_cache")
@@ -77,8 +78,13 @@ def test_samples_are_a_function_of_the_seed(run_folder, tmp_path):
 
 def test_the_runs_options_decode(run_folder, tmp_path, monkeypatch):
     seen = []
-    original = generation.decoded_outputs
-    monkeypatch.setattr(generation, "decoded_outputs", lambda *given: seen.append(given[2]) or original(*given))
+    original = PointerGenerator.generate
+
+    def generate_and_see(model, batch, decoding, scored=True):
+        seen.append(decoding)
+        return original(model, batch, decoding, scored)
+
+    monkeypatch.setattr(PointerGenerator, "generate", generate_and_see)
     articles = jsonl(tmp_path / "a.jsonl", *ARTICLES)
     assert generate(run_folder, articles, "-o", tmp_path / "o.jsonl").exit_code == 0
     assert generate(run_folder, articles, "-o", tmp_path / "p.jsonl", "--beam", 1, "--max-length", 4).exit_code == 0

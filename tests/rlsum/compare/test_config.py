@@ -153,6 +153,10 @@ class Asked(left_open(Rules)):
 
     alone: bool = False
     """whether it stands alone"""
+    words: tuple[str, ...] = ()
+    """words that end it"""
+    sizes: tuple[int, ...] | None = None
+    """its sizes"""
 
 
 def parsed(words, kind):
@@ -171,6 +175,12 @@ def parsed(words, kind):
 @pytest.mark.parametrize("ordered", [True, False, None])
 def test_a_boolean_of_a_comparison_reaches_the_command_line(ordered, alone):
     given = Asked(ordered=ordered, alone=alone, most=4)
+    assert parsed(configs.options(given), Asked) == [given]
+
+
+@pytest.mark.parametrize("sizes", [None, (3,), (4, 5)])
+def test_a_list_of_a_comparison_reaches_the_command_line(sizes):
+    given = Asked(words=("the end", "fin, or so"), sizes=sizes)
     assert parsed(configs.options(given), Asked) == [given]
 
 
