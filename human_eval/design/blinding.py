@@ -19,7 +19,7 @@ SHORTEST = 3  # letters of a name that identifies a system: "A" is in every text
 class OpaqueIds:
     """Ids that depend only on the seed and the content of a study: keyed hashes of what they name.
 
-    Of dataclasses in the content, at any depth, counts what differs from the defaults.
+    Of dataclasses in the content, at any depth, only what differs from the defaults counts.
     An id begins with a letter, so that no spreadsheet takes it for a number.
     """
 
