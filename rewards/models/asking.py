@@ -72,7 +72,7 @@ class AskingOptions(ABC):
         """The lowest and the highest number that is an answer. Raises RewardError."""
 
     def values(self) -> dict[str, object]:
-        """The fields of any judge's question, with what they stand for."""
+        """The fields of a judge's question and the text of each."""
         return {"criterion": CRITERIA.get(self.criterion, self.criterion)}
 
     def prices(self) -> tuple[float, float] | None:
