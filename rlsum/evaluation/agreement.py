@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rlsum.evaluation.coefficients.statistic import Engine
+from rlsum.evaluation.coefficients.statistic import Engine, even
 from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import interval
 from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, check_option, constant, judged_rows, numbered
@@ -157,7 +157,8 @@ def _mean_of_others(matrix: Floats) -> Floats:
     present = ~np.isnan(matrix)
     filled = np.where(present, matrix, 0.0)
     others = np.maximum(present.sum(1, keepdims=True) - 1, 1)
-    return np.where(present, (filled.sum(1, keepdims=True) - filled) / others, np.nan)
+    means = np.where(present, (filled.sum(1, keepdims=True) - filled) / others, np.nan)
+    return even(means.ravel()).reshape(means.shape)
 
 
 def _rows(judge: Floats, others: Floats, unit: Ints, units: int) -> Rows:

@@ -17,7 +17,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from rlsum.errors import option
-from rlsum.evaluation.coefficients.statistic import Fewest, Level
+from rlsum.evaluation.coefficients.statistic import Fewest, Level, even
 from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.influence import row_influence
 from rlsum.evaluation.rows import Floats, Ids, Rows
@@ -85,7 +85,7 @@ def system_interval(value: float, n: int, statistic: str, confidence: float) -> 
 def system_means(rows: Rows) -> Rows:
     """One row for each system with a text: the means of its scores."""
     _, system, counts = np.unique(rows.system, return_inverse=True, return_counts=True)
-    human, metric = (np.bincount(system, weights=column) / counts for column in (rows.human, rows.metric))
+    human, metric = (even(np.bincount(system, weights=column) / counts) for column in (rows.human, rows.metric))
     numbers = np.arange(len(counts))
     return Rows(human, metric, numbers, len(numbers), numbers, len(numbers), len(numbers))
 

@@ -82,8 +82,12 @@ def aggregated(located: Iterable[Located]) -> tuple[list[Judgment], list[str]]:
     if not first[1].judges and all(row == rows[0][1] for rows in repeated for _, row in rows):
         fix = "delete the copies, or name the judges of the rows in a column `judge`"
         raise RecordError(f"{_where(first, second)}, with the same scores; {fix}")
+    joined = [[judgment for _, judgment in rows] for rows in texts.values()]
     judgments = [
-        replace(rows[0][1], **judged(rating for _, row in rows for rating in _of_row(row))) for rows in texts.values()
+        rows[0]
+        if _by_several(rows[0])
+        else replace(rows[0], **judged(rating for row in rows for rating in _of_row(row)))
+        for rows in joined
     ]
     return judgments, [_note(sum(map(len, texts.values())), judgments)]
 
@@ -96,11 +100,7 @@ def _check(rows: Sequence[Located]) -> None:
         if differing := [name for name in SAME if getattr(row[1], name) != getattr(first[1], name)]:
             fix = "write it alike if it is one text, else give each text an id or a system of its own"
             raise RecordError(f"{where}, with another {differing[0]}; {fix}")
-        if any(
-            len(values) > 1
-            for judgment in (first[1], row[1])
-            for values in (judgment.judges, *judgment.raw_scores.values())
-        ):
+        if _by_several(first[1]) or _by_several(row[1]):
             raise RecordError(f"{where}, with several judges in a row; join these rows, or delete one")
         if bool(row[1].judges) != bool(first[1].judges):
             raise RecordError(f"{where}; only one of them names its judge: name all, or none")
@@ -114,6 +114,11 @@ def _where(earlier: Located, later: Located) -> str:
     judgment = earlier[1]
     group = f" in group {judgment.group!r}" if judgment.group else ""
     return f"{later[0]}: id {judgment.id!r} of system {judgment.system!r}{group} is also at {earlier[0]}"
+
+
+def _by_several(row: Judgment) -> bool:
+    """Whether a row has the scores of several judges, already as they become one."""
+    return any(len(values) > 1 for values in (row.judges, *row.raw_scores.values()))
 
 
 def _of_row(row: Judgment) -> Iterator[Rating]:

@@ -156,9 +156,19 @@ def _system_means(rows: Rows, function: Function) -> Engine:
     def value(weights: Floats) -> Floats:
         with np.errstate(invalid="ignore"):
             number = weights @ counts
-            return function((weights @ human) / number, (weights @ metric) / number)
+            return function(even((weights @ human) / number), even((weights @ metric) / number))
 
     return in_blocks(value, rows.systems**2)
+
+
+def even(means: Floats) -> Floats:
+    """Means (..., n), those that differ by rounding made equal: sums in another order would break ties."""
+    order = np.argsort(means, axis=-1)
+    rising = np.take_along_axis(means, order, -1)
+    near = np.diff(rising, prepend=-np.inf, axis=-1) <= 1e-12 * np.abs(means).max(initial=0.0, where=~np.isnan(means))
+    equal = np.empty_like(means)
+    np.put_along_axis(equal, order, np.maximum.accumulate(np.where(near, -np.inf, rising), axis=-1), -1)
+    return equal
 
 
 def ratio(both: Floats, x: Floats, y: Floats, flat_x: Floats | float = 0.0, flat_y: Floats | float = 0.0) -> Floats:

@@ -104,6 +104,13 @@ def test_ceiling_of_anonymous_judges_does_not_depend_on_their_order():
     assert found.value == pytest.approx(spearmanr(*zip(*pairs, strict=True)).statistic)
 
 
+def test_ceiling_on_another_scale_is_the_same():
+    """Tenths have rounding errors, which break no ties of the others' means: whole numbers have none."""
+    whole = np.random.default_rng(2).integers(1, 6, (40, 4)).astype(float)
+    found, tenths = (judge_ceiling(scores, judges="named", how=NONE).value for scores in (whole, whole / 10))
+    assert tenths == pytest.approx(found, abs=1e-12)
+
+
 def test_ceiling_where_nothing_can_be_said():
     assert "two judgments" in judge_ceiling([[1, NAN], [2, NAN]], judges="named").reason
     found = judge_ceiling([[1, 1], [1, 1], [1, 1]], judges="anonymous")

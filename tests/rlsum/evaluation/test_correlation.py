@@ -9,6 +9,7 @@ from scipy import stats
 from rlsum.evaluation.coefficients import kendall
 from rlsum.evaluation.coefficients.table import STATISTICS, engine, named
 from rlsum.evaluation.correlation import correlate
+from rlsum.evaluation.population import system_means
 from rlsum.evaluation.rows import judged_rows
 from rlsum.evaluation.statistics import Uncertainty
 
@@ -60,6 +61,18 @@ def test_levels_by_hand(statistic):
     found = correlate(human, metric, statistic=statistic, level="system", inputs=inputs, systems=systems, how=NONE)
     assert found.value == pytest.approx(oracle(*means), abs=1e-12)
     assert found.over == 5
+
+
+@pytest.mark.parametrize(("statistic", "by_hand"), [("spearman", 4.5 / 22.5**0.5), ("kendall", 5 / 30**0.5)])
+def test_means_that_are_equal_but_for_rounding_are_tied(statistic, by_hand):
+    """The human means of the first two systems are .2: (.1 + .2 + .3) / 3 is more than (.3 + .2 + .1) / 3 in floats."""
+    people = [[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.4, 0.4, 0.4], [0.5, 0.5, 0.5]]
+    human, metric = np.ravel(people), np.repeat([2.0, 1.0, 3.0, 4.0], 3)
+    inputs, systems = [1, 2, 3] * 4, np.repeat([*"abcd"], 3)
+    found = correlate(human, metric, statistic=statistic, level="system", inputs=inputs, systems=systems, how=NONE)
+    assert found.value == pytest.approx(by_hand, abs=1e-12)
+    means = system_means(judged_rows(human, metric, inputs, systems))
+    assert means.human[0] == means.human[1]
 
 
 def test_a_long_input_has_scipys_kendall():

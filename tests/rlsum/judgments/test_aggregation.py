@@ -76,6 +76,16 @@ def test_ids_of_texts_that_are_taken_for_inputs_are_noted(tmp_path, sources, not
     assert any("'t0' and 't1'" in note and "id=" in note for note in notes) is noted
 
 
+@pytest.mark.parametrize("judges", [("ann", "bo", "cy"), ()])
+def test_a_row_of_several_judges_beside_texts_of_one_row_a_judge_keeps_them(tmp_path, judges):
+    several = {**TEXT, "judges": judges, "raw_scores": {"overall": [1, 5, 3]}, "scores": {"overall": 3}}
+    single = [{**TEXT, "id": "2", "judges": judges[:1], "scores": {"overall": 2}}]
+    single += [{**TEXT, "id": "2", "judges": judges[1:2], "scores": {"overall": 4}}]
+    first, second = load(jsonl(tmp_path / "j.jsonl", several, *single)).rows
+    assert (first.scores, first.raw_scores, first.judges) == ({"overall": 3}, {"overall": (1, 5, 3)}, judges)
+    assert (second.scores, second.raw_scores, second.judges) == ({"overall": 3}, {"overall": (2, 4)}, judges[:2])
+
+
 def test_judgments_of_several_judges_are_not_joined(tmp_path):
     row = {**TEXT, "raw_scores": {"overall": [1, 2]}}
     with pytest.raises(RecordError, match="several judges in a row"):
