@@ -79,10 +79,9 @@ class Folder:
         return self.path / "scores" / f"{cell.name}.{method}.json"
 
     def outdated(self, cell: Cell, method: str) -> bool:
-        """Whether a user's file of outputs was written after its scores, which are then those of other texts."""
+        """Whether a file of summaries was written after its scores, which may then be those of other texts."""
         outputs, scores = self.outputs(cell)[method], self.scores(cell, method)
-        both = cell.kind == "outputs" and outputs.exists() and scores.exists()
-        return both and outputs.stat().st_mtime > scores.stat().st_mtime
+        return outputs.exists() and scores.exists() and outputs.stat().st_mtime > scores.stat().st_mtime
 
     # ---- whose folder it is --------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from logging import WARNING
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,9 @@ from rlsum.compare.work import Work
 from rlsum.errors import UserError, option
 from rlsum.pages.blocks import Block
 from rlsum.pages.shown import Shown, frame
+from rlsum.pages.table import joined
 from rlsum.pages.terminal import show
-from rlsum.readers.understood import quietly
+from rlsum.readers.understood import quietly, say
 from rlsum.yaml_files import Overrides, written
 
 REPORT = "report"
@@ -73,6 +75,10 @@ def compare(
     folder.claim()
     if report_only:
         chosen = [cell for cell in chosen if unscored(folder, cell, retry)]
+        newer = [cell.name for cell in cells if any(folder.outdated(cell, method) for method in folder.outputs(cell))]
+        if stale := [name for name in newer if name not in {cell.name for cell in chosen}]:
+            fix = f"without {option('report_only', True)} they are scored again"
+            say(f"{folder.path}: summaries that were written after their scores: {joined(stale)}; {fix}", WARNING)
     else:
         simulated.prepare(folder)
         if not all(folder.trained(cell) for cell in chosen):

@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 from rlsum.cli.app import app
 from rlsum.compare.results import gather
 from rlsum.compare.running import compare
+from rlsum.compare.scoring import read_scores
 from rlsum.compare.work import CellFailed, CommandStopped, Work, failure
 from rlsum.records import read_outputs
 
@@ -160,6 +161,25 @@ def test_outputs_that_are_added_are_scored_for_the_report_alone_and_of_other_art
     missing = comparisons.comparison(tmp_path, seeds=(1,), outputs={"other": str(tmp_path / "none.jsonl")})
     assert compare(missing, jobs=1, report_only=True).failed == {}
     assert "not finished: waiting" in (tmp_path / "report" / "report.md").read_text()
+
+
+def test_summaries_of_a_training_that_were_edited_are_scored_again(tmp_path, caplog):
+    """Of four words in another order: scores by place would be those of other articles."""
+    folder, cells = comparisons.finished(tmp_path, {}, articles=4, seeds=(1,))
+    cell, given = cells[0], folder.comparison
+    path = folder.outputs(cell)["beam"]
+    texts = ["ash fell", "ash", "fell", "no word"]
+    lines = [{"id": f"test-{n}", "candidate": text, "references": ["ash fell"]} for n, text in enumerate(texts)]
+    path.write_text("\n".join(map(json.dumps, reversed(lines))))
+    later = path.stat().st_mtime + 60
+    os.utime(path, (later, later))
+    compare(given, jobs=1, report_only=True)
+    assert f"after their scores: {cell.name}" in caplog.text
+    assert InProcess(folder, cells, [cell], 1).run() == {}
+    scores = read_scores(folder.scores(cell, "beam"))
+    assert dict(zip(scores.ids, scores.metrics["rouge-l"], strict=True)) == pytest.approx(
+        {"test-0": 1, "test-1": 2 / 3, "test-2": 2 / 3, "test-3": 0}
+    )
 
 
 def test_outputs_that_are_missing_are_a_reason(tmp_path):
