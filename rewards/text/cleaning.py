@@ -19,7 +19,7 @@ PREFIX = "shared prefix"
 class Rule(NamedTuple):
     """``apply`` takes signs other than white space away, or returns the text as it is: where it has none of ``signs``.
 
-    The table in docs/reference/rewards.md says what each of them does, with an example.
+    The list in docs/reference/rewards.md says what each of them does, with an example.
     """
 
     name: str

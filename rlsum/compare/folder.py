@@ -18,7 +18,7 @@ from rlsum.compare.cells import Cell, methods_of, outputs_file
 from rlsum.compare.config import MAY_CHANGE, MAY_GROW, RECORD, Comparison, marked
 from rlsum.errors import RecordError, UserError
 from rlsum.files import write_atomically
-from rlsum.readers import jsonl
+from rlsum.readers import json_object, jsonl
 from rlsum.yaml_files import read
 
 STATE, RESULT, METRICS = "state.safetensors", "result.json", "metrics.jsonl"  # of a run
@@ -147,8 +147,8 @@ class Folder:
         """Whether a cell's model is ready."""
         if cell.config is None:
             return True
-        result = Path(str(cell.model)) / RESULT
-        return result.exists() and not json.loads(result.read_text(encoding="utf-8")).get("failed")
+        result = _result(cell)
+        return result is not None and not result.get("failed")
 
     def state(self, cell: Cell) -> State:
         """The state of a cell, from its files alone."""
@@ -202,6 +202,22 @@ def trainings(cells: Iterable[Cell]) -> dict[str, list[list[dict[str, Any]]]]:
         if cell.config is not None and (Path(str(cell.model)) / METRICS).exists():
             runs.setdefault(cell.title, []).append(read_metrics(str(cell.model)))
     return runs
+
+
+def best_updates(cells: Iterable[Cell]) -> dict[str, list[int]]:
+    """Row title -> the update whose weights each finished training left: the best in validation, 0 for the start."""
+    updates: dict[str, list[int]] = {}
+    for cell in cells:
+        if cell.config is not None and (result := _result(cell)) is not None:
+            step = result.get("best_step")
+            updates.setdefault(cell.title, []).extend([step] if isinstance(step, int) else [])
+    return updates
+
+
+def _result(cell: Cell) -> dict[str, Any] | None:
+    """What a training left when it ended; None before that."""
+    path = Path(str(cell.model)) / RESULT
+    return json_object(path, "remove it, and run the comparison again") if path.exists() else None
 
 
 def last_update(path: Path) -> int:

@@ -3,7 +3,7 @@
 Pooled: over all rows. Input: within each input over its systems, then the mean over inputs where it is defined. System:
 over the systems' means. Intervals are clustered by input, because rows of one input share its difficulty and its
 reference and are not independent; with ``random`` systems they are for systems to come (`rlsum.evaluation.population`).
-Those of acc-t and spa are percentiles of a bootstrap that draws whole inputs.
+Those of statistics without an ``influence`` are percentiles of a bootstrap that draws whole inputs.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ def correlate(
 ) -> Correlation:
     """Correlate ``metric`` (n,) with ``human`` (n,), both higher = better, NaN = undefined.
 
-    ``inputs`` and ``systems`` (n,) name the input and the system of each row; without ``inputs`` each row is its own
-    input. ``how`` without resamples omits the interval; only acc-t and spa use their number. Kendall is tau-b. Level
-    input needs ``inputs``, level system ``systems``, random systems both. Raises ValueError for unknown options,
-    missing names, vectors of unequal length, infinite scores.
+    ``inputs`` and ``systems`` (n,) name the input and the system of each row; without ``inputs`` each row is its
+    own input. ``how`` without resamples omits the interval; only statistics without an ``influence`` use their
+    number. Kendall is tau-b. Level input needs ``inputs``, level system ``systems``, random systems both. Raises
+    ValueError for unknown options, missing names, vectors of unequal length, infinite scores.
     """
     stat = named(statistic)
     stat.check(level)

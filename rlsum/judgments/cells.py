@@ -99,9 +99,9 @@ def number(value: Any, label: str) -> float | None:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value, or the text of a cell, is a finite number."""
+    """Whether a value, or the text of a cell, is a finite number; 1_000 is one for Python alone."""
     try:
-        return not isinstance(value, bool) and math.isfinite(float(value))
+        return not isinstance(value, bool) and "_" not in str(value) and math.isfinite(float(value))
     except (TypeError, ValueError, OverflowError):
         return False
 

@@ -66,8 +66,7 @@ def numbers(results: Sequence[Results]) -> Any:
 
 
 def _numbers(test: Contrast) -> dict[str, object]:
-    difference = test.difference
-    values = {name: getattr(difference, name) for name in ("mean", "low", "high", "p", "p_holm", "seeds", "articles")}
+    values = {name: value for name, value in vars(test.difference).items() if name != "components"}
     return {"system": test.system, "other": test.other, "metric": test.metric, **values}
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rlsum.compare.cells import Cell
-from rlsum.compare.folder import RESULT, trainings
+from rlsum.compare.folder import best_updates, trainings
 from rlsum.pages.table import SCALE, UNDEFINED, Table, text_table
-from rlsum.readers import json_object
 
 
 def spent(cells: Sequence[Cell]) -> Table:
@@ -63,14 +61,3 @@ def _spent(rows: Sequence[Mapping[str, Any]]) -> tuple[float, ...]:
     tokens = float(np.average([row.get("tokens_per_second") or math.nan for row in lines], weights=steps))
     share = float(np.average([row.get("reward_share") or math.nan for row in lines], weights=steps))
     return (float(steps.sum()), seconds / steps.sum(), seconds / 60, tokens, share)
-
-
-def best_updates(cells: Sequence[Cell]) -> dict[str, list[int]]:
-    """Row title -> the update whose weights each finished training left: the best in validation, 0 for the start."""
-    updates: dict[str, list[int]] = {}
-    for cell in cells:
-        path = Path(str(cell.model)) / RESULT
-        if cell.config is not None and path.exists():
-            step = json_object(path, "remove it, and run the comparison again").get("best_step")
-            updates.setdefault(cell.title, []).extend([step] if isinstance(step, int) else [])
-    return updates

@@ -1,4 +1,7 @@
-"""The statistics of `rlsum correlate` by name. A new one is a file of this room and a line here."""
+"""The statistics of `rlsum correlate` by name.
+
+A new one is a file of this room and a line here; docs/concepts/correlation.md lists them.
+"""
 
 from __future__ import annotations
 

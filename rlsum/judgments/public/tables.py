@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rlsum.errors import RecordError
-from rlsum.judgments.cells import MISSING
+from rlsum.judgments.cells import MISSING, is_number
 from rlsum.readers import DAMAGED, json_value, jsonl, opened
 from rlsum.readers.tables import check_names
 
@@ -53,13 +52,9 @@ class Row:
 
 def finite(value: Any, label: str) -> float:
     """``value`` as a finite number. Raises RecordError."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if isinstance(value, bool) or not math.isfinite(number):
+    if not is_number(value):
         raise RecordError(f"{label}={str(value)[:40]!r} is not a finite number")
-    return number
+    return float(value)
 
 
 @contextmanager

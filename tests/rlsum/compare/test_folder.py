@@ -9,7 +9,8 @@ import yaml
 
 from rlsum.compare import simulated
 from rlsum.compare.cells import cells_of
-from rlsum.compare.folder import Folder, FolderError, last_update
+from rlsum.compare.folder import Folder, FolderError, best_updates, last_update
+from rlsum.errors import RecordError
 
 
 def folder_of(path, **changes):
@@ -39,6 +40,23 @@ def test_a_damaged_record_is_named(tmp_path, value):
     (tmp_path / "comparison.yaml").write_text(yaml.safe_dump({**record, "decoding": value}))
     with pytest.raises(FolderError, match=r"comparison\.yaml: decoding is no section"):
         folder_of(tmp_path).claim()
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"best_st'])
+def test_a_damaged_result_of_a_training_is_named(tmp_path, text):
+    folder = folder_of(tmp_path)
+    folder.claim()
+    begin(tmp_path)
+    start = cells_of(folder.comparison)[0]
+    assert not folder.trained(start)
+    result = tmp_path / "runs" / "start-1" / "result.json"
+    result.write_text(text)
+    for read in (folder.trained, lambda cell: best_updates([cell])):
+        with pytest.raises(RecordError, match=r"result\.json.*remove it, and run the comparison again"):
+            read(start)
+    result.write_text('{"best_step": 3}')
+    assert folder.trained(start)
+    assert best_updates([start]) == {"start": [3]}
 
 
 def test_a_comparison_may_change_until_something_is_made(tmp_path):

@@ -196,7 +196,7 @@ def test_a_system_that_is_often_not_drawn_leaves_no_interval():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"statistic": "tau"}, "statistic='tau' is unknown; use one of spearman, pearson, kendall, acc-t, spa"),
+        ({"statistic": "tau"}, f"statistic='tau' is unknown; use one of {', '.join(STATISTICS)}"),
         ({"level": "segment"}, "level='segment' is unknown; use one of pooled, input, system"),
         ({"statistic": "spa"}, "level='system'"),
         ({"level": "input"}, "needs inputs"),

@@ -154,6 +154,7 @@ FLOW = {"scores": {"x": ("flow",)}}
         ({}, {"scores": {"x": ("flow", "x")}}, "no row has 'x', the column of scores="),
         ({"flow": "4,5"}, FLOW, "j.jsonl:1: flow='4,5' is not a score; write a number"),
         ({"flow": "good"}, FLOW, "flow='good' is not a score"),
+        ({"flow": "1_0"}, FLOW, "flow='1_0' is not a score"),
         ({"flow": {"a": 1}}, FLOW, "an object: name what is in it, as in flow.a"),
         ({"flow": [[1], [2]]}, FLOW, "judge="),
         ({"flow": [1, 2], "who": ["ann"]}, {**FLOW, "judge": "who"}, "2 scores of 1 judges"),

@@ -1,9 +1,12 @@
 """What of a generation config becomes a rule, and what is refused."""
 
+from dataclasses import fields
+
 import pytest
 from transformers import GenerationConfig
 
 from rlsum.errors import UserError
+from rlsum.models.decoding import IN_TRANSFORMERS, Search
 from rlsum.models.pretrained.token_rules import TokenRules
 
 
@@ -26,3 +29,8 @@ def test_the_start_is_that_of_the_decoder_and_else_the_beginning_of_a_text():
     assert TokenRules.of(GenerationConfig(decoder_start_token_id=2, bos_token_id=4, eos_token_id=[1, 3]), 0).start == 2
     rules = TokenRules.of(GenerationConfig(bos_token_id=4, eos_token_id=[1, 3]), 0)
     assert (rules.start, rules.ends) == (4, (1, 3))
+
+
+def test_transformers_follows_every_option_of_beam_search():
+    """One that it lacks would be ignored without a word: `_in_transformers` must refuse it."""
+    assert {option.name for option in fields(Search)} <= set(IN_TRANSFORMERS)
