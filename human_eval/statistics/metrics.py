@@ -100,7 +100,7 @@ def metric_agreements(
         for metric, by_system in (scores or {}).items()
     }
     choices[LENGTH] = [longer[row] for row in judged.rows]
-    people = np.nansum(judged.values, axis=1)  # its sign is that of the mean
+    people = _majority(np.nansum(judged.values, axis=1))
     accuracies = {name: accuracy(people, choice, items=judged.items, how=how) for name, choice in choices.items()}
     agreed = np.sign(judged.values) * choice_of_others(judged)
     accuracies[JUDGE] = preference(agreed, items=judged.items, how=how)
@@ -129,4 +129,9 @@ def choice_of_others(judged: VoteMatrix) -> Floats:
     """The sign of the other judges' mean vote (comparisons, judges); NaN without a vote, or without other judges."""
     present = ~np.isnan(judged.values)
     others = np.nansum(judged.values, axis=1, keepdims=True) - np.where(present, judged.values, 0.0)
-    return np.where(present & (present.sum(1, keepdims=True) > 1), np.sign(others), np.nan)
+    return np.where(present & (present.sum(1, keepdims=True) > 1), _majority(others), np.nan)
+
+
+def _majority(sums: Floats) -> Floats:
+    """The sign of sums of votes: 1, -1, or 0 for a tie, which fractions of graded answers miss by rounding."""
+    return np.sign(np.round(sums, 9))

@@ -88,7 +88,7 @@ def _marked(row: Judgment) -> Iterator[MarkedText]:
 
 
 def _item(row: Judgment) -> str:
-    return row.source or row.id
+    return row.source or _name(row)
 
 
 def _name(row: Judgment) -> str:

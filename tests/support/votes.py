@@ -6,7 +6,7 @@ from human_eval.votes.votes import Vote, Votes
 
 
 def votes_of(matrix, *, pair=("a", "b"), criterion="overall", left=None, seconds=10.0, longer=0, item="item"):
-    """Votes of a matrix (items, judges) of -1, 0, 1 and NaN; ``left`` (items, judges) names the system on the left."""
+    """Votes of a matrix (items, judges) from -1 to 1, and NaN; ``left`` (items, judges) names the system on the left."""
     rows = []
     for number, row in enumerate(np.asarray(matrix, dtype=float)):
         for judge, value in enumerate(row):
@@ -15,7 +15,16 @@ def votes_of(matrix, *, pair=("a", "b"), criterion="overall", left=None, seconds
             names = {"item": f"{item}{number:03d}", "comparison": f"{item}{number:03d}", "judge": f"judge{judge}"}
             shown = {"left": pair[(number + judge) % 2] if left is None else left, "longer": longer}
             where = {"task": f"{item}{number}-{judge}", "position": number, "seconds": seconds}
-            rows.append(Vote(criterion=criterion, pair=pair, preference=int(value), **names, **shown, **where))
+            rows.append(
+                Vote(
+                    criterion=criterion,
+                    pair=pair,
+                    preference=value if value % 1 else int(value),
+                    **names,
+                    **shown,
+                    **where,
+                )
+            )
     return rows
 
 

@@ -51,6 +51,15 @@ def test_metrics_length_and_a_judge():
     assert found[JUDGE].share == pytest.approx((1 + (0.5 + 0.5 + 0) / 3 + (1 + 1 + 0.5) / 3) / 3)
 
 
+def test_graded_votes_that_cancel_are_a_tie_whatever_their_rounding():
+    """5/6 - 3/6 - 2/6 is 5.6e-17 in floats: people have no choice, and each judge's others have the opposite one."""
+    votes = votes_of([[5 / 6, -3 / 6, -2 / 6, NAN], [1, 1, 1, 1], [5 / 6, -3 / 6, -2 / 6, 1]], longer=1)
+    found = metric_agreements(votes, None, how=Uncertainty(resamples=100))
+    assert (found[LENGTH].share, found[LENGTH].items) == (1, 2)
+    # of the last item: 5/6 meets 1/6 and agrees, the next two meet more and do not, the last meets a tie
+    assert found[JUDGE].share == pytest.approx((0 + 1 + (1 + 0 + 0 + 0.5) / 4) / 3)
+
+
 @pytest.mark.parametrize("judges", [2, 3, 5])
 def test_judges_who_toss_coins_predict_the_others_by_chance(judges):
     votes = votes_of(np.random.default_rng(0).choice([-1, 1], (4_000, judges)))

@@ -47,6 +47,11 @@ def test_inputs_of_one_source_are_one_item():
     assert {row.item for row in votes_of(Judgments("mine", tuple(rows))).rows} == {"The article."}
 
 
+def test_one_id_in_two_groups_is_two_items():
+    rows = [replace(judged("1", system, (1.0, 2.0)), group=group) for group in ("news", "mail") for system in "ab"]
+    assert {row.item for row in votes_of(Judgments("mine", tuple(rows))).rows} == {"news/1", "mail/1"}
+
+
 def test_judgments_without_judges_are_refused():
     rows = (judged("y", "a", (1.0,), ("ann",)),)
     with pytest.raises(UserError, match="no judge, by name, scored two texts"):
