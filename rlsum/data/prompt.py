@@ -115,7 +115,8 @@ class Prompt(Subwords):
         """The beginning of an article that has at most ``limit`` of its ``ids``, and how many are lost."""
         if self.tokenizer.is_fast:
             spans = self.tokenizer(text, add_special_tokens=False, verbose=False, return_offsets_mapping=True)
-            beginning = text[: spans["offset_mapping"][limit - 1][1]]
+            (_, last), (following, _) = spans["offset_mapping"][limit - 1 : limit + 1]
+            beginning = text[: min(last, following)]  # not behind a character of which a token is lost
         else:
             beginning = self.tokenizer.decode(ids[:limit])
         if self.language is not None:
@@ -175,8 +176,7 @@ def prompt(
         rendered, lead = plain or "", []
         end = _end(tokenizer, turn, end)
     else:
-        rendered, lead = turn, tokenizer("")["input_ids"][:1]
-        lead = [] if lead != [tokenizer.bos_token_id] else lead  # not an end that is put behind every text
+        rendered, lead = turn, _lead(tokenizer)
     if end is None:
         raise UserError("the tokenizer has neither a chat template nor an eos_token, so no summary would end; add one")
     before, place, after = rendered.partition(PLACE)
@@ -188,6 +188,12 @@ def prompt(
     )  # fmt: skip
 
 
+def _lead(tokenizer: PreTrainedTokenizerBase) -> list[int]:
+    """The ids that a tokenizer puts before every text, not those that it puts behind."""
+    ids, word = (tokenizer("a", add_special_tokens=special)["input_ids"] for special in (True, False))
+    return next((ids[:n] for n in range(len(ids)) if ids[n : n + len(word)] == word), [])
+
+
 def _rendered(
     tokenizer: PreTrainedTokenizerBase, system: str | None, user: str, answer: str | None = None
 ) -> str | None:
@@ -196,13 +202,13 @@ def _rendered(
 
     turns = [("system", system), ("user", user), ("assistant", answer)]
     messages = [{"role": role, "content": text} for role, text in turns if text is not None]
-    template = CLOCK.sub(repr(TODAY), tokenizer.get_chat_template())
     try:
+        template = CLOCK.sub(repr(TODAY), tokenizer.get_chat_template())
         written: str = tokenizer.apply_chat_template(
             messages, chat_template=template, tokenize=False, add_generation_prompt=answer is None, date_string=TODAY,
             enable_thinking=False,
         )  # fmt: skip
-    except TemplateError as error:
+    except (TemplateError, TypeError, ValueError) as error:  # ValueError: several templates, and no default
         if system is not None or answer is not None:
             return None
         raise UserError(f"model.template=chat: the chat template cannot be used ({error}); set it to plain") from error
@@ -221,4 +227,5 @@ def _end(tokenizer: PreTrainedTokenizerBase, user: str, otherwise: int | None) -
     """The id that ends the assistant's turn, by default that of every text."""
     _, place, after = (_rendered(tokenizer, None, user, TURN) or "").partition(TURN)
     ids = tokenizer(after, add_special_tokens=False)["input_ids"] if place and after.strip() else []
-    return ids[0] if ids and ids[0] in tokenizer.added_tokens_decoder else otherwise
+    added = tokenizer.added_tokens_decoder  # some have line ends, which may stand before it
+    return next((token for token in ids if token in added and not added[token].content.isspace()), otherwise)

@@ -48,7 +48,9 @@ class Causal(TransformersModel):
         described: PreTrainedConfig,
         vocabulary: Prompt,
     ) -> None:
-        rules = TokenRules.behind_a_prompt(network.generation_config, vocabulary.pad, vocabulary.end)
+        rows = len(network.get_input_embeddings().weight)
+        pad = vocabulary.pad if vocabulary.pad < rows else vocabulary.end  # [PAD] is often added without a row
+        rules = TokenRules.behind_a_prompt(network.generation_config, pad, vocabulary.end)
         super().__init__(config, network, described, vocabulary, rules)
         self._differs: dict[tuple[str, bool], str] = {}  # device, half precision -> see _difference
         self._told = False

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 TOKENIZER_FILES = ("tokenizer.json", "spiece.model", "sentencepiece.bpe.model", "vocab.json", "vocab.txt")
 WEIGHT_FILES = ("*.safetensors", "pytorch_model*.bin")
-GENERATION = "generation_config.json"
+GENERATION, ADAPTER = "generation_config.json", "adapter_config.json"
+UNMERGED = (  # transformers would load both, and checkpoints would have neither's names of weights
+    f"holds low-rank updates of another model ({ADAPTER}); merge them with peft's merge_and_unload(), and save the "
+    "result with its tokenizer"
+)
 POSITIONS = {  # names of the largest length of articles and summaries in the configs of architectures
     "source": ("max_encoder_position_embeddings", "max_position_embeddings"),
     "target": ("max_decoder_position_embeddings", "max_position_embeddings"),
@@ -42,6 +46,8 @@ def folder_faults(name: str) -> list[str]:
         if looks_local or ("/" in name and folder.parent.is_dir()):
             return [f"{key}: no such folder; give one that save_pretrained wrote, or a name on the hub"]
         return []
+    if (folder / ADAPTER).is_file():
+        return [f"{key}: {UNMERGED}"]
     faults = []
     if not (folder / "config.json").is_file():
         faults.append(f"{key}: has no config.json; give a folder that save_pretrained of a model wrote")
@@ -184,17 +190,20 @@ def load_network(name: str, dropout: bool, family: Family = SEQ2SEQ) -> PreTrain
     """
     config = load_config(name, family)
     if not dropout:
-        if rate := getattr(config, "moe_token_dropout", 0.0):  # evaluation multiplies by the share that training keeps
+        if noise := _lasting_noise(config):
             raise PretrainedError(
-                f"model.pretrained={name}: its moe_token_dropout={rate} also changes outputs without dropout and "
-                "cannot be switched off; set model.dropout=true"
+                f"model.pretrained={name}: its {noise} cannot be switched off without other outputs; set "
+                "model.dropout=true"
             )
-        for sizes, key, _ in _at_random(config):
-            setattr(sizes, key, 0.0)
+        for sizes, key, rate in _at_random(config):
+            if rate:  # a type may refuse 0.0 where it has 0
+                setattr(sizes, key, 0.0)
     with _explained(name):
         network, info = family.loader.from_pretrained(
             name, config=config, dtype=torch.float32, output_loading_info=True
         )
+    if getattr(network, "_hf_peft_config_loaded", False):
+        raise PretrainedError(f"model.pretrained={name}: {UNMERGED}")
     for place, module in network.named_modules():
         if place.startswith("decoder.") and place.endswith(".SelfAttention"):
             module.is_causal = True  # transformers 5.17 has False for UMT5, whose tokens then see later ones
@@ -228,6 +237,15 @@ def _at_random(sizes: Any) -> list[tuple[Any, str, float]]:
         elif isinstance(value, int | float) and not isinstance(value, bool) and ("drop" in key or "jitter" in key):
             rates.append((sizes, key, float(value)))
     return rates
+
+
+def _lasting_noise(config: PreTrainedConfig) -> str:
+    """What is at random in training, and also part of evaluation; "" if nothing is."""
+    if rate := getattr(config, "moe_token_dropout", 0.0):  # evaluation multiplies by the share that training keeps
+        return f"moe_token_dropout={rate}"
+    if config.model_type == "phimoe":  # draws experts, of those that are as good as the best but for the rate
+        return f"router_jitter_noise={getattr(config, 'router_jitter_noise', 0.0)}"
+    return ""
 
 
 def _learnt(network: PreTrainedModel) -> dict[str, torch.Tensor]:

@@ -122,17 +122,19 @@ def attending(network: PreTrainedModel, attend: Attend) -> Iterator[None]:
 
 @contextmanager
 def _within(configs: list[PreTrainedConfig], attend: Attend) -> Iterator[None]:
-    usual = [(config._attn_implementation_internal, config.pad_token_id) for config in configs]
+    # with a pad token, GPT-2 would look for padding, of which there is none, and wait for a GPU
+    changes = {"_attn_implementation_internal": NAME, "pad_token_id": None}
+    fields = [vars(config) for config in configs]  # as attributes, some types refuse None
+    usual = [{key: values[key] for key in changes if key in values} for values in fields]
     token = _current.set(attend)
-    for config in configs:
-        config._attn_implementation_internal = NAME
-        config.pad_token_id = None  # else GPT-2 looks for padding, of which there is none, and waits for a GPU
+    for values, old in zip(fields, usual, strict=True):
+        values.update((key, changes[key]) for key in old)
     try:
         yield
     finally:
         _current.reset(token)
-        for config, (name, pad) in zip(configs, usual, strict=True):
-            config._attn_implementation_internal, config.pad_token_id = name, pad
+        for values, old in zip(fields, usual, strict=True):
+            values.update(old)
 
 
 def _checkpointed(
@@ -150,17 +152,15 @@ def _attention(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    mask: Tensor | None,
+    attention_mask: Tensor | None,
     scaling: float | None = None,
     dropout: float = 0.0,
     **options: Any,
 ) -> tuple[Tensor, None]:
     """The attention function that is registered in transformers."""
     unknown = [name for name in ("softcap", "s_aux", "position_bias", "head_mask") if options.get(name) is not None]
-    if mask is not None or dropout or unknown:
-        raise ValueError(
-            f"attention with mask={mask is not None}, dropout={dropout}, {unknown} cannot share an article"
-        )
+    if (masked := attention_mask is not None) or dropout or unknown:
+        raise ValueError(f"attention with mask={masked}, dropout={dropout}, {unknown} cannot share an article")
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     query, key = query.to(value.dtype), key.to(value.dtype)  # as in torch's attention under autocast
     layer: Any = module.layer_idx

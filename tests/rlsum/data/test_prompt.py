@@ -69,6 +69,30 @@ def test_a_plain_prompt_has_what_the_tokenizer_puts_before_a_text_and_ends_with_
     assert row["tgt_tokens"] == [*tokenizer("the mill", add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
 
 
+def test_a_plain_prompt_begins_with_all_that_the_tokenizer_puts_before_a_text():
+    """As GLM's, none of which is a beginning of a text by name."""
+    from tokenizers.processors import TemplateProcessing
+
+    tokenizer = lm.tokenizer(chat=False)
+    first = [(token, tokenizer.convert_tokens_to_ids(token)) for token in ("<|im_start|>", "<|im_end|>")]
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing("<|im_start|> <|im_end|> $A", None, first)
+    expected = tokenizer("Shorten this: the old mill . three people . Thank you.")["input_ids"]
+    assert read(prompt(tokenizer, ASKED, chat=False))["src_tokens"] == expected
+
+
+def test_a_turn_may_end_behind_a_line_end():
+    tokenizer = words(lm.TEMPLATE.replace("| trim }}<|im_end|>", "| trim }}\n<|im_end|>"))
+    tokenizer.eos_token = "<|endoftext|>"
+    assert tokenizer.convert_ids_to_tokens(prompt(tokenizer, ASKED, chat=True).end) == "<|im_end|>"
+
+
+@pytest.mark.parametrize("limit", [1, 4, 5, 6, 7, 10])
+def test_no_character_is_cut_into_its_tokens(limit):
+    made = prompt(words(), ASKED, chat=True)
+    lengths = [len(read(made, "a" + "\U0001f600" * n, max_source=limit)["src_tokens"]) for n in (0, 5)]
+    assert lengths[0] <= lengths[1] <= lengths[0] + limit - 1
+
+
 @pytest.mark.parametrize(
     ("room", "sentence", "kept"),
     [
@@ -125,6 +149,7 @@ def test_what_cannot_be_a_prompt_is_refused():
         (lm.tokenizer(chat=False), "the tokenizer has no chat template; set model.template=plain"),
         (words("{{ raise_exception('never') }}"), "cannot be used"),
         (words("{% for turn in messages %}{{ turn['role'] }}{% endfor %}"), "does not repeat the user's turn"),
+        (words({"tools": lm.TEMPLATE, "documents": lm.TEMPLATE}), "multiple chat templates with no default"),
     ):
         with pytest.raises(UserError, match=message):
             prompt(tokenizer, ASKED, chat=True)

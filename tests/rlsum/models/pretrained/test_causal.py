@@ -196,6 +196,20 @@ def test_a_stop_string_ends_a_text_for_certain_and_is_no_part_of_it(folders, way
     assert forced
 
 
+@pytest.mark.parametrize("way", ["greedy", "sample"])
+def test_a_padding_token_that_was_added_without_a_row_of_the_network_is_not_read(tmp_path, way):
+    folder = lm.save(tmp_path / "llama", "llama", many_ends=True)
+    words = lm.tokenizer()
+    words.add_special_tokens({"pad_token": "[PAD]"})
+    words.save_pretrained(folder)
+    model = lm.summarizer(folder)
+    news = tiny.batch(model)
+    torch.manual_seed(0)
+    tokens = model.generate(news, Decoding(way, samples=3 if way == "sample" else 1, max_length=12))
+    assert (tokens.ids[:, -1] == IGNORED).any()  # some have ended before others
+    torch.testing.assert_close(model(news, tokens.ids).log_prob, tokens.log_prob, atol=1e-5, rtol=0)
+
+
 @pytest.mark.parametrize("key", ["forced_eos_token_id", "suppress_tokens"])
 def test_rules_for_single_tokens_are_refused(folders, key):
     from rlsum.errors import UserError

@@ -117,6 +117,39 @@ def test_sparse_attention_that_depends_on_the_batch_is_refused(tmp_path):
     assert loading.load_config(folder).attention_type == "original_full"
 
 
+def test_an_adapter_is_not_taken_for_a_model(tmp_path):
+    import peft
+    from transformers import AutoModelForCausalLM
+
+    folder = language_models.save(tmp_path / "whole", "llama")
+    whole = AutoModelForCausalLM.from_pretrained(folder)
+    peft.get_peft_model(whole, peft.LoraConfig(r=2, task_type="CAUSAL_LM")).save_pretrained(folder)
+    (fault,) = loading.folder_faults(str(folder))
+    assert "holds low-rank updates of another model (adapter_config.json); merge them" in fault
+    with pytest.raises(loading.PretrainedError, match="merge them"):  # as from the hub
+        loading.load_network(str(folder), True, loading.CAUSAL)
+
+
+def test_experts_that_are_drawn_in_training_cannot_be_switched_off(tmp_path):
+    from transformers import PhimoeConfig
+
+    sizes = PhimoeConfig(vocab_size=50, hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_local_experts=2,
+                         num_attention_heads=2, num_key_value_heads=2)  # fmt: skip
+    loading.CAUSAL.loader.from_config(sizes).save_pretrained(tmp_path)
+    with pytest.raises(loading.PretrainedError, match=r"router_jitter_noise=0.01 .* model.dropout=true"):
+        loading.load_network(str(tmp_path), False, loading.CAUSAL)
+    loading.load_network(str(tmp_path), True, loading.CAUSAL)
+
+
+def test_rates_that_are_whole_numbers_stay_so(tmp_path):
+    from transformers import MptConfig
+
+    loading.CAUSAL.loader.from_config(MptConfig(d_model=16, n_heads=2, n_layers=1, vocab_size=50)).save_pretrained(
+        tmp_path
+    )
+    loading.load_network(str(tmp_path), False, loading.CAUSAL)
+
+
 def test_layers_are_computed_again_where_transformers_can():
     assert loading.checkpointing_faults(architectures.sizes("t5gemma", 100)) == []
     (fault,) = loading.checkpointing_faults(architectures.sizes("fsmt", 100))

@@ -31,6 +31,13 @@ EXACT = {
                     "n_group": 1, "topk_group": 1, "moe_intermediate_size": 8, "first_k_dense_replace": 1},
     "mistral": {**LLAMA, "sliding_window": 16},
     "gemma3_text": {**LLAMA, "head_dim": 8, "sliding_window": 16},
+    "gemma3": {"text_config": {**LLAMA, "head_dim": 8, "sliding_window": 16},  # its own sizes have no padding
+               "vision_config": {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
+                                 "intermediate_size": 16, "image_size": 28, "patch_size": 14},
+               "mm_tokens_per_image": 1},
+    "modernbert-decoder": {**LLAMA, "local_attention": 64, "cls_token_id": 0, "sep_token_id": END},  # never without one
+    "afmoe": {**LLAMA, "head_dim": 8, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 8,
+              "num_dense_layers": 1},  # names the mask of attention
 }  # fmt: skip
 REFUSED = {
     "llama4_text": ({**LLAMA, "head_dim": 8}, "chunked_attention"),
