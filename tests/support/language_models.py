@@ -29,6 +29,7 @@ OWN = {
     "opt": {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "ffn_dim": 24,
             "word_embed_proj_dim": 16, "max_position_embeddings": 512},
     "bloom": {"hidden_size": 16, "n_layer": 2, "n_head": 2},
+    "diffllama": {**SIZES, "num_key_value_heads": 2},  # two attentions a layer
 }  # fmt: skip
 NAMES = list(OWN)
 

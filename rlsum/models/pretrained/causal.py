@@ -15,6 +15,7 @@ from torch import Tensor
 from rlsum.data.batch import Batch
 from rlsum.data.prompt import Prompt
 from rlsum.data.subwords import IGNORED
+from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding
 from rlsum.models.pretrained import prefix
 from rlsum.models.pretrained import rows as plain
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel
 
 
-TRIED = 16  # tokens of a text that the two ways to read articles are compared on
+TRIED, STEPS = 16, 3  # tokens of a text that the ways to read articles are compared on, also one by one
+AMISS = 1e-2  # nats; sums of float32 in another order differ far less
 Score = Callable[["PreTrainedModel", Tensor, Tensor, Tensor], Tensor]
 
 
@@ -53,7 +55,7 @@ class Causal(TransformersModel):
         rules = TokenRules.behind_a_prompt(network.generation_config, pad, vocabulary.end)
         super().__init__(config, network, described, vocabulary, rules)
         self._differs: dict[tuple[str, bool], str] = {}  # device, half precision -> see _difference
-        self._told = False
+        self._told = self._padded = False  # whether that was said; whether padding was tried
 
     def depends_on(self) -> dict[str, str]:
         """See Model.depends_on."""
@@ -100,7 +102,8 @@ class Causal(TransformersModel):
     def reads_once(self, batch: Batch, width: int) -> bool:
         """Whether articles are read once for all texts of so many tokens, not again for each; says why not, once.
 
-        The first article on a device, and in half precision, is scored in both ways: they must agree.
+        The first article on a device, and in half precision, is scored in both ways, and step by step: they must
+        agree. Otherwise the first articles of different lengths must score as one by one: raises UserError.
         """
         reason = prefix.refusal(self.network.config, batch.src.shape[1] + width)
         device = batch.src.device.type
@@ -111,7 +114,28 @@ class Causal(TransformersModel):
         if reason and not self._told and not self.config.dropout:  # with dropout, nothing is sampled
             say(f"{self.config.pretrained}: every sample reads its article again: {reason}")
             self._told = True
+        if reason and not self._padded and batch.src_lengths.min() < batch.src.shape[1]:
+            self._padded = True
+            self._check_padding(batch)
         return not reason
+
+    @torch.no_grad()
+    def _check_padding(self, batch: Batch) -> None:
+        """Raise UserError if the shortest article of a batch has other log-probabilities beside the longest."""
+        pair, device = torch.stack([batch.src_lengths.argmin(), batch.src_lengths.argmax()]), batch.src.device.type
+        lengths = batch.src_lengths[pair]
+        src = batch.src[pair, : int(lengths[1])]
+        target = src[:, : min(TRIED, int(lengths[0]))]
+        with self.no_dropout(), torch.autocast(device, enabled=False):
+            beside = plain.logits(self.network, src, lengths, target)[0]
+            alone = plain.logits(self.network, src[:1, : int(lengths[0])], lengths[:1], target[:1])[0]
+        gap = (log_prob(beside, target[0]) - log_prob(alone, target[0])).abs().max().item()
+        if not gap < AMISS:
+            raise UserError(
+                f"model.pretrained={self.config.pretrained}: log-probabilities of a text differ by {gap:.2g} nats "
+                f"beside a longer one: {self.described.model_type} cannot read articles with padding; set batch_size "
+                "to 1"
+            )
 
     @torch.no_grad()
     def _difference(self, batch: Batch) -> str:
@@ -126,22 +150,47 @@ class Causal(TransformersModel):
         kept, device = target != IGNORED, src.device.type
 
         def scored(score: Score) -> Tensor:
-            logits = score(self.network, src, lengths, target)[kept].float()
-            return logits.log_softmax(-1).gather(-1, target[kept].unsqueeze(-1))
+            return log_prob(score(self.network, src, lengths, target)[kept], target[kept])
 
         with self.no_dropout():
-            once, rows = scored(prefix.logits), scored(plain.logits)
-            most = prefix.TOLERANCE
+            try:
+                once = scored(prefix.logits)
+                with torch.autocast(device, enabled=False):
+                    steps = self._stepwise(src, lengths, target[0, :STEPS])
+            except torch.OutOfMemoryError:
+                raise
+            except Exception as error:  # of a network that asks other things of its attention, any
+                return f"its attention cannot be replaced ({error})"
+            rows, most = scored(plain.logits), prefix.TOLERANCE
             if torch.is_autocast_enabled(device):
                 with torch.autocast(device, enabled=False):
                     exact = scored(plain.logits)
                 most += 2 * (rows - exact).abs().max().item()
                 rows = exact
-        gap = (once - rows).abs().max().item()
-        return "" if gap <= most else f"log-probabilities would differ by {gap:.2g} nats"
+        gap, gap_of_steps = ((a - b).abs().max().item() for a, b in ((once, rows), (steps, rows[: len(steps)])))
+        if gap <= most and gap_of_steps <= AMISS:
+            return ""
+        return f"log-probabilities would differ by {max(gap, gap_of_steps):.2g} nats"
+
+    def _stepwise(self, src: Tensor, lengths: Tensor, text: Tensor) -> Tensor:
+        """Log-probabilities (T,) of the ids of a text (T,) as it is decoded; src (1, S)."""
+        steps: list[Tensor] = []
+
+        def follow(ids: Tensor, logits: Tensor) -> Tensor:
+            after = text[ids.shape[1]].expand(len(ids))
+            steps.append(log_prob(logits, after)[:1])
+            return after
+
+        prefix.decode(self.network, src, lengths, lengths.new_zeros(2), follow, len(text), ends=[-1], pad=0)
+        return torch.cat(steps)
 
     def _ending(self, logits: Tensor, stopped: Tensor) -> Tensor:
         """Logits (..., V) with the end as certain where a stop string has ended the text (...)."""
         certain = logits.new_full(logits.shape[-1:], NEVER)
         certain[self.vocabulary.end] = 0.0
         return torch.where(stopped.unsqueeze(-1), certain, logits)
+
+
+def log_prob(logits: Tensor, ids: Tensor) -> Tensor:
+    """Log-probabilities (N,) float32 of ids (N,); logits (N, V)."""
+    return logits.float().log_softmax(-1).gather(-1, ids.unsqueeze(-1)).squeeze(-1)

@@ -7,6 +7,7 @@ import torch
 from portable import draw_normal
 
 from rlsum.data.subwords import IGNORED
+from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pretrained import causal, prefix
 from rlsum.models.pretrained import rows as plain
@@ -149,6 +150,31 @@ def test_a_way_that_disagrees_with_plain_rows_is_not_taken_and_told_once(folders
     assert len(told) == 1
 
 
+def test_a_network_that_padding_changes_is_refused_and_reads_one_article_at_a_time(folders, monkeypatch):
+    model, right = lm.summarizer(folders["bloom"]), plain.left_padded
+    news = tiny.batch(model)
+    assert not model.reads_once(news, 20)
+    monkeypatch.setattr(plain, "left_padded", lambda *given: (right(*given)[0], torch.ones_like(right(*given)[1])))
+    wrong = lm.summarizer(folders["bloom"])
+    one = tiny.batch(wrong, tiny.NEWS[:1])
+    wrong(one, one.target)
+    with pytest.raises(UserError, match="bloom cannot read articles with padding; set batch_size to 1"):
+        wrong(news, news.target)
+
+
+def test_an_attention_that_asks_for_something_else_is_told_and_not_taken(folders, monkeypatch):
+    def other(*_):
+        raise TypeError("another argument")
+
+    model = lm.summarizer(folders["llama"])
+    news = tiny.batch(model)
+    expected = model(news, news.target).log_prob
+    monkeypatch.setattr(prefix, "logits", other)
+    asks = lm.summarizer(folders["llama"])
+    torch.testing.assert_close(asks(news, news.target).log_prob, expected, atol=1e-5, rtol=0)
+    assert asks._differs == {("cpu", False): "its attention cannot be replaced (another argument)"}
+
+
 def test_half_precision_is_compared_with_half_precision(folders):
     model = lm.summarizer(folders["llama"])
     news = tiny.batch(model)
@@ -212,8 +238,6 @@ def test_a_padding_token_that_was_added_without_a_row_of_the_network_is_not_read
 
 @pytest.mark.parametrize("key", ["forced_eos_token_id", "suppress_tokens"])
 def test_rules_for_single_tokens_are_refused(folders, key):
-    from rlsum.errors import UserError
-
     network = lm.summarizer(folders["llama"]).network
     setattr(network.generation_config, key, [3])
     with pytest.raises(UserError, match=f"generation_config.json: {key} is not followed"):
