@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from inspect import BoundArguments, Parameter
+from pathlib import Path
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from rewards.errors import RewardError
@@ -21,13 +26,17 @@ ALMOST = {  # names that would be columns by mistake
     **dict.fromkeys(("src", "srcs", "source", "articles"), "sources"),
 }
 VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+OURS = ("rewards", "rlsum", "human_eval")
+INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries
+STANDARD = Path(os.__file__).parent  # of Python's own
 
 
 class Plain(BaseReward):
     """A plain function as a reward: ``function(candidates, references, sources, column, ...)``.
 
     Each parameter names what the function reads: ``references``, ``sources``, or a column of the dataset, which is
-    optional if the parameter has a default. The signature is the function's name and the hash of its source.
+    optional if the parameter has a default. The signature is the function's name and the hash of its source, and of the
+    files that it reads besides, libraries not among them.
     """
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
@@ -62,7 +71,7 @@ class Plain(BaseReward):
     def signature(self) -> str:
         """``module:attribute|source:hash``; the hash changes with the function's text, or without one with its code.
 
-        With ``closure:hash`` of what a function within another one reads of that.
+        With ``closure:hash`` of what a function within another one reads of that, and ``reads:hash`` of ``files_read``.
         """
         place = f"{self.function.__module__}:{self.function.__qualname__}"
         try:
@@ -74,6 +83,8 @@ class Plain(BaseReward):
             text = {"code": repr((code.co_code, code.co_names, code.co_consts))}
         if closure := inspect.getclosurevars(self.function).nonlocals:
             text["closure"] = repr(closure)
+        if files := files_read(self.function):
+            text["reads"] = repr(sorted(files.values()))
         return signature(
             place, **{name: hashlib.sha256(content.encode()).hexdigest()[:12] for name, content in text.items()}
         )
@@ -98,3 +109,47 @@ class Plain(BaseReward):
 def _field(parameter: Parameter) -> str:
     """What a parameter reads. A leading underscore marks an unused parameter."""
     return parameter.name.lstrip("_")
+
+
+@lru_cache(maxsize=64)  # as it was when first asked for: a file may be edited while scores are computed
+def files_read(function: Callable[..., Any]) -> dict[str, bytes]:
+    """Module -> content of each file of which a function reads more than itself, such as a constant or what it calls,
+    and of those that these import; not of libraries, nor of what a function imports while it runs.
+    """
+    innermost: Any = inspect.unwrap(function)
+    if not inspect.isfunction(innermost):
+        return {}
+    values = [innermost.__globals__.get(name) for name in _names(innermost.__code__)]
+    found: dict[str, bytes] = {}
+    waiting = [(value, sys.modules.get(innermost.__module__)) for value in values if value is not None]
+    while waiting:
+        value, reader = waiting.pop()
+        module = _module_of(value, reader)
+        if module is not None and module.__name__ not in found and (file := _own_file(module)) is not None:
+            found[module.__name__] = file.read_bytes()
+            waiting += [(member, module) for member in vars(module).values()]
+    return found
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The names that a function reads, and functions and expressions within it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _module_of(value: Any, reader: ModuleType | None) -> ModuleType | None:
+    """Where a value is made; a constant is of the module that reads it."""
+    if isinstance(value, ModuleType):
+        return value
+    if inspect.isroutine(value) or inspect.isclass(value):
+        return sys.modules.get(str(value.__module__))
+    return reader
+
+
+def _own_file(module: ModuleType) -> Path | None:
+    """The file of a module that is the user's; None for a library."""
+    file = Path(getattr(module, "__file__", None) or os.__file__)
+    library = file.is_relative_to(STANDARD) or not INSTALLED.isdisjoint(file.parts) or file.suffix != ".py"
+    return None if library or module.__name__.partition(".")[0] in OURS or not file.is_file() else file

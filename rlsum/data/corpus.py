@@ -27,7 +27,7 @@ from rlsum.data.remembered import cache_errors, counted, remembered
 from rlsum.data.sources import CACHE_VERSION, clean_rows
 from rlsum.readers import CorpusError, Understood
 from rlsum.readers.tables import check_complete
-from rlsum.readers.understood import say
+from rlsum.readers.understood import MISSING, say
 
 T = TypeVar("T")
 LINE_ENDS = re.compile("[\r\n]")
@@ -174,7 +174,7 @@ def _good(path: str | Path, split: str, layout: Columns, num_proc: int = 1) -> t
     """The rows without a problem, as they are, and the counts of a corpus; says what was understood."""
     rows, chosen = clean_rows(str(path), split, layout, num_proc)
     check_complete(rows)
-    facts = remembered("rows", (rows._fingerprint, CACHE_VERSION), partial(_sift, rows))
+    facts = remembered("facts", (rows._fingerprint, CACHE_VERSION), partial(_sift, rows))
     skipped, examples = facts["skipped"], facts["examples"]
     if not facts["good"]:
         reasons = ", ".join(f"{count} x {reason} (first: {examples[reason]})" for reason, count in skipped.items())
@@ -183,8 +183,8 @@ def _good(path: str | Path, split: str, layout: Columns, num_proc: int = 1) -> t
     corpus = Corpus(good, skipped, examples, facts["duplicate_ids"])
     roles = {"articles": dict.fromkeys([chosen.source]), "references": dict.fromkeys(chosen.present)}
     joined = {"articles"} if chosen.listed else set()
-    counts = set(facts["references"])
-    Understood(f"{path} ({split})", layout.lists, facts["good"], roles, counts, corpus.report(), joined).say()
+    counts, missing = set(facts["references"]), Counter(facts["missing"])
+    Understood(f"{path} ({split})", layout.lists, facts["good"], roles, counts, corpus.report(), joined, missing).say()
     return good, corpus
 
 
@@ -195,7 +195,7 @@ def _usable(rows: datasets.Dataset) -> NDArray[np.int64]:
 
 def _sift(rows: datasets.Dataset) -> dict[str, Any]:
     """What is said of rows: skipped ones by reason, most frequent first, and an example; of good ones their number, the
-    numbers of their references, and how many have the id of an earlier one."""
+    numbers of their references, how many have the id of an earlier one, and texts that stand for none."""
     usable = _usable(rows)
     broken = np.setdiff1d(np.arange(len(rows)), usable)
     counts: Counter[str] = Counter()
@@ -209,8 +209,18 @@ def _sift(rows: datasets.Dataset) -> dict[str, Any]:
         "examples": examples,
         "good": len(usable),
         "references": np.unique(token_counts(rows, "references")[usable]).tolist(),
+        "missing": _missing(rows),
         "duplicate_ids": len(usable) - len(pyarrow.compute.unique(ids.take(usable) if len(broken) else ids)),
     }
+
+
+def _missing(rows: datasets.Dataset) -> dict[str, int]:
+    """How often an article or a reference is a text that stands for none; broken rows have no texts."""
+    found: Counter[str] = Counter()
+    for texts in (rows.data.column("source"), pyarrow.compute.list_flatten(rows.data.column("references"))):
+        written = texts.filter(pyarrow.compute.is_in(texts, pyarrow.array(sorted(MISSING), texts.type)))
+        found.update(written.to_pylist())
+    return dict(found)
 
 
 def drawn(rows: Sequence[T], limit: int | None, seed: int | None) -> list[T]:

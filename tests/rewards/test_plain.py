@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import importlib
+import linecache
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -119,3 +122,59 @@ class Lacking(WithoutColumns):
 def test_a_reward_names_its_columns(name: str) -> None:
     with pytest.raises(rewards.RewardError, match="needs the attributes columns"):
         rewards.load(f"{__name__}:{name}")
+
+
+HELPED = """import numpy as np
+import words_of_mine
+from words_of_mine import count
+
+STOP = {"the"}
+
+
+def counted(candidates):
+    return [float(count(text)) for text in candidates]
+
+
+def named(candidates):
+    return [float(words_of_mine.count(text)) for text in candidates]
+
+
+def kept(candidates):
+    return [float(sum(word not in STOP for word in text.split())) for text in candidates]
+
+
+def alone(candidates):
+    return np.array([float(len(text)) for text in candidates])
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "differs"),
+    [
+        ("counted", {"words_of_mine": "def count(text):\n    return -len(text)\n"}, True),
+        ("named", {"words_of_mine": "def count(text):\n    return -len(text)\n"}, True),
+        ("kept", {"of_mine": HELPED.replace('"the"', '"a"')}, True),
+        ("alone", {"of_mine": HELPED.replace('"the"', '"a"')}, False),
+        ("alone", {"words_of_mine": "def count(text):\n    return -len(text)\n"}, False),
+        ("counted", {}, False),
+    ],
+)
+def test_a_signature_changes_with_what_the_function_calls_and_reads(tmp_path, monkeypatch, name, changed, differs):
+    """Cached scores are found by it: those of a helper that was corrected must not come back."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def signature() -> str:
+        linecache.clearcache()
+        for module in ("of_mine", "words_of_mine"):
+            monkeypatch.delitem(sys.modules, module, raising=False)
+        importlib.invalidate_caches()
+        return rewards.Plain(f"of_mine:{name}", getattr(importlib.import_module("of_mine"), name)).signature
+
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    for module, text in {"of_mine": HELPED, "words_of_mine": "def count(text):\n    return len(text)\n"}.items():
+        (tmp_path / f"{module}.py").write_text(text)
+    before = signature()
+    for module, text in changed.items():
+        (tmp_path / f"{module}.py").write_text(text)
+    assert (signature() != before) is differs
+    assert ("|reads:" in before) is (name != "alone")

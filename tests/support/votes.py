@@ -6,7 +6,7 @@ from human_eval.votes.votes import Vote, Votes
 
 
 def votes_of(matrix, *, pair=("a", "b"), criterion="overall", left=None, seconds=10.0, longer=0, item="item"):
-    """Votes of a matrix (items, judges) from -1 to 1, and NaN; ``left`` (items, judges) names the system on the left."""
+    """Votes of a matrix (items, judges), -1 to 1 or NaN; ``left`` (items, judges) names the system on the left."""
     rows = []
     for number, row in enumerate(np.asarray(matrix, dtype=float)):
         for judge, value in enumerate(row):

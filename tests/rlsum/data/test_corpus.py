@@ -403,6 +403,12 @@ def test_limit_takes_good_rows_first_or_at_random(tmp_path):
     assert load_corpus(path, limit=3).skipped == {"not JSON": 1}
 
 
+def test_texts_that_stand_for_none_are_said(tmp_path, caplog):
+    rows = [{"article": text, "highlights": summary} for text, summary in [("nan", "a"), ("b", "NaN"), ("nan", "c")]]
+    load_corpus(write(tmp_path / "x.jsonl", jsonl([*rows, {"article": None, "highlights": "nan"}, *STORIES])))
+    assert "2 x the text 'nan', which is no text; 1 x the text 'NaN'" in caplog.text
+
+
 def test_duplicate_ids_are_kept_and_counted(tmp_path):
     corpus = load_corpus(write(tmp_path / "x.jsonl", jsonl([*STORIES, STORIES[0]])))
     assert (len(corpus.rows), corpus.duplicate_ids) == (5, 1)
