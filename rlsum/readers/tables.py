@@ -20,6 +20,7 @@ from rlsum.readers.understood import say
 
 END = b"\xff\xff\xff\xff\0\0\0\0"  # of a stream of Arrow
 MTURK = ("Approve", "Reject")  # last columns of Mechanical Turk's results, which its rows do not have
+QUOTING = "broken CSV quoting"
 FIELD_LIMIT = 2**24  # characters in one CSV field; Python's default of 131,072 is too little for long articles
 
 
@@ -31,7 +32,11 @@ def check_names(where: str, names: Iterable[str]) -> None:
 
 
 def csv_file(path: Path) -> Iterator[Read]:
-    """Rows of a CSV or TSV file with a header. Raises CorpusError for a repeated name."""
+    """Rows of a CSV or TSV file with a header. Raises CorpusError for a repeated name.
+
+    Between tabs many programs write quotes as they are: lines that a quote would join have a problem if each has all
+    columns.
+    """
     csv.field_size_limit(max(FIELD_LIMIT, csv.field_size_limit()))  # process-wide; only ever raised
     # Undecodable bytes become lone surrogates, which are detected field by field: they break one row, not the file.
     with io.TextIOWrapper(opened(path), "utf-8-sig", "surrogateescape", newline="") as file:
@@ -43,22 +48,38 @@ def csv_file(path: Path) -> Iterator[Read]:
             raise CorpusError(f"path={str(path)!r}: {ZEROS}")
         delimiter = _delimiter(path, first)
         beginning.append("\n" if first.strip() == f"sep={delimiter}" else first)  # as Excel names the delimiter
-        rows = csv.reader(chain(filter(None, beginning), file), strict=True, delimiter=delimiter)
+        taken: list[str] = []  # the lines of a row
+        rows = csv.reader(_kept(chain(filter(None, beginning), file), taken), strict=True, delimiter=delimiter)
         header = [name.strip() for name in next(filter(None, rows), [])]
         check_names(f"{path}:{rows.line_num}", header)
         while True:
             where, name = f"{path}:{rows.line_num + 1}", numbered(path, rows.line_num + 1)
+            taken.clear()
             try:
                 row = next(rows)
             except StopIteration:
                 return
             except csv.Error:
-                yield Read(where, name, {}, "broken CSV quoting")
+                yield Read(where, name, {}, QUOTING)
+                continue
+            if (
+                delimiter == "\t"
+                and len(taken) > 1
+                and {line.count("\t") + 1 for line in taken} == {max(2, len(header))}
+            ):
+                yield Read(where, name, {}, f"{QUOTING}: {len(taken)} lines, each of which could be a row")
                 continue
             if len(row) == len(header) - len(MTURK) and tuple(header[-len(MTURK) :]) == MTURK:
                 row += [""] * len(MTURK)
             if any(row) or len(row) == len(header) == 1:  # the empty text of a file of one column, no empty row
                 yield Read(where, name, *_fields(header, row))
+
+
+def _kept(lines: Iterable[str], taken: list[str]) -> Iterator[str]:
+    """The lines, each of which is added to ``taken``."""
+    for line in lines:
+        taken.append(line)
+        yield line
 
 
 def _fields(header: Sequence[str], row: Sequence[Any]) -> tuple[dict[str, Any], str]:

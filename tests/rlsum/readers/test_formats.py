@@ -174,6 +174,22 @@ def test_strings_may_hold_what_ends_objects():
         json_value('{"x": "}\\"}",\n"y": {"b": "{"}, "z":\n{"a": 1, "a": 2}}')
 
 
+@pytest.mark.parametrize(
+    ("lines", "read"),
+    [
+        (['1\t"He left\tx', '2\tand "she"\ty', '3\tall"\tz'], ["quoting", "z"]),  # read as CSV has them: broken
+        (['1\t"He left\tx', '2\tall"\ty', "3\tb\tz"], ["2 lines, each", "z"]),  # one row of three columns
+        (['1\t"He left', 'again"\tx'], ["x"]),  # a quoted line feed
+        (['1\t"a\tb', 'c"\tx'], ["x"]),  # with a tab in one of the lines
+    ],
+)
+def test_quotes_between_tabs_join_no_rows_unsaid(tmp_path, lines, read):
+    (tmp_path / "x.tsv").write_text("\n".join(["id\tcandidate\treference", *lines]))
+    rows = [*records(tmp_path / "x.tsv")]
+    assert len(rows) == len(read)
+    assert all(text in (row.problem or row.fields["reference"]) for row, text in zip(rows, read, strict=True))
+
+
 def test_lines_of_two_files_are_articles_and_summaries(tmp_path):
     (tmp_path / "train.source").write_text("one article\n\nthree\n")
     (tmp_path / "train.target").write_text(" one\ntwo\nthree \n")

@@ -64,7 +64,9 @@ def noisy(sizes):
             setattr(sizes, key, 0.5)
 
 
-@pytest.mark.parametrize("name", sorted({*architectures.NAMES, *language_models.NAMES} - {"diffllama"}))  # which has none
+@pytest.mark.parametrize(
+    "name", sorted({*architectures.NAMES, *language_models.NAMES} - {"diffllama"})
+)  # which has none
 def test_without_dropout_training_is_evaluation(tmp_path, name):
     made, family = (
         (architectures, loading.SEQ2SEQ) if name in architectures.NAMES else (language_models, loading.CAUSAL)
