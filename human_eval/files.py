@@ -21,6 +21,7 @@ from human_eval.answers import KINDS, LEFT, NONE, RIGHT
 from human_eval.formatting import counted
 from human_eval.parsing import parse
 from human_eval.study import Criterion, Enrolment, Interface, Marking, Study, StudyError, StudyKey, Task, Training
+from rlsum.errors import option
 from rlsum.readers import json_object, jsonl
 
 FORMAT = 1
@@ -60,11 +61,12 @@ def check_destinations(folder: str | Path, key: str | Path) -> None:
     """Raise StudyError unless a study and its key can be saved there. Nothing is ever replaced."""
     folder, key = Path(folder).absolute(), Path(key).absolute()
     if folder in key.parents and key != folder / KEY:
-        raise StudyError(f"{key}: in the folder of the study the key is called {KEY}; use that name or another folder")
+        fix = "use that name or another folder"
+        raise StudyError(f"{option('key', key)}: in the folder of the study the key is called {KEY}; {fix}")
     with _writable(folder):
         _check_empty(folder)
         if key.exists():
-            raise StudyError(f"{key}: exists; a key is never replaced, choose another file")
+            raise StudyError(f"{option('key', key)}: exists; a key is never replaced, choose another file")
         for parent in {folder.parent, folder.parent if key.parent == folder else key.parent}:
             parent.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=parent):
@@ -164,12 +166,14 @@ def _writable(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StudyError(f"{folder}: cannot be written ({error.strerror}); choose a folder you may write to") from error
+        fix = "choose a folder you may write to"
+        raise StudyError(f"{option('out', folder)}: cannot be written ({error.strerror}); {fix}") from error
 
 
 def _check_empty(folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise StudyError(f"{folder}: exists and is not an empty folder; files are never replaced, choose a new folder")
+        fix = "files are never replaced, choose a new folder"
+        raise StudyError(f"{option('out', folder)}: exists and is not an empty folder; {fix}")
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 from human_eval.formatting import csv_text
 from human_eval.report import results
 from human_eval.report.errors import error_rows
-from human_eval.report.findings import findings, headline, material
+from human_eval.report.findings import exploratory, findings, headline, material
 from human_eval.report.pictures import preferences_picture
 from human_eval.report.tables import all_tables, verdict_table
 from human_eval.report.warnings import warnings
@@ -33,6 +33,7 @@ def summary(analysis: Analysis) -> list[Block]:
     """What the terminal shows: the verdict, then findings and warnings, then methods."""
     return [
         Paragraph(headline(analysis)),
+        Paragraph(exploratory(analysis)),
         verdict_table(analysis),
         Bullets(findings(analysis)),
         Bullets(warnings(analysis), "warning"),
@@ -45,6 +46,7 @@ def card(analysis: Analysis) -> list[Block]:
     return [
         Heading(f"What judges prefer: {', '.join(analysis.votes.systems)}", 1),
         Paragraph(headline(analysis)),
+        Paragraph(exploratory(analysis)),
         preferences_picture(analysis),
         *section("Findings", Bullets(findings(analysis))),
         *section("Warnings", Bullets(warnings(analysis), "warning")),

@@ -145,6 +145,13 @@ def _order(analysis: Analysis) -> Iterable[str]:
             yield f"{criterion}: no order of the systems is shown"
 
 
+def exploratory(analysis: Analysis) -> str:
+    """Which results no plan asked for, in a sentence."""
+    if analysis.settings.planned is None:
+        return "Without a plan: all results are exploratory."
+    return f"Planned: the verdict on {analysis.settings.primary}. All other results are exploratory."
+
+
 def material(analysis: Analysis) -> list[str]:
     """The data, the test and the rules of the analysis."""
     kept, votes, settings = analysis.kept, analysis.votes, analysis.settings
@@ -162,7 +169,6 @@ def material(analysis: Analysis) -> list[str]:
             f"within {settings.primary}, the primary criterion, and within the others, which are claimed only of pairs "
             "that differ in it"
         )
-    planned = settings.planned is not None
     if analysis.errors:
         lines.append("Of errors, a summary is preferred if fewer are marked in it.")
     if trained := votes.training:
@@ -172,9 +178,6 @@ def material(analysis: Analysis) -> list[str]:
         )
     return [
         *lines,
-        f"Planned: the verdict on {settings.primary}. All other results are exploratory."
-        if planned
-        else "Without a plan: all results are exploratory.",
         *_units(analysis),
         "Two questions. These judges: would they prefer a system on other articles, too? Sign-flip test of items, "
         "two-sided. Judges like these: would others, too? Student's t with items and judges as random. A preference "
@@ -182,7 +185,7 @@ def material(analysis: Analysis) -> list[str]:
         f"Holm's correction {family}, at {settings.alpha:g}.",
         "Intervals of verdicts are simultaneous within such a family and agree with the tests; others have "
         f"{settings.level:.0%} each.",
-        f"Exclusion rule, {'of the plan' if planned else 'not of a plan'}: {settings.rules.in_words()}.",
+        f"Exclusion rule, {'of the plan' if settings.planned else 'not of a plan'}: {settings.rules.in_words()}.",
     ]
 
 

@@ -19,7 +19,7 @@ from human_eval.statistics.settings import AnalysisSettings
 from human_eval.study import ERRORS, Pair
 from human_eval.votes.exclusion import ExcludedJudge, excluded, unchecked_judges
 from human_eval.votes.votes import Vote, Votes, matrix
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 from rlsum.evaluation.agreement import Agreement
 
 
@@ -122,7 +122,8 @@ def _kept(votes: Votes, settings: AnalysisSettings) -> tuple[tuple[ExcludedJudge
     kept = votes.without([row.judge for row in out])
     if not kept.rows:
         reasons = "; ".join(f"{row.judge}: {row.reason}" for row in out)
-        raise UserError(f"all judges are excluded ({reasons}); collect more judgments, or change the rules and say why")
+        fix = f"collect more judgments, or change {option('max_failed')} or {option('min_seconds')} and say why"
+        raise UserError(f"all judges are excluded ({reasons}); {fix}")
     return out, kept
 
 

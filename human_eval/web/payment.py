@@ -47,8 +47,9 @@ def to_pay(person: Person, row: JudgeRow | None, closed: bool, checked: bool) ->
         no_place = "came, did not begin" if person.enrolled is None else "began, has no place"
         return "nothing", no_place if person.joined is None else "began, saved nothing, was inactive"
     if row.stage == "finished":
-        few = f"; only {counted(row.checks, 'check')}" if row.few else ""
-        return "approve", saved + (few or "; failed checks unknown without --key" * (not checked))
+        if not checked:
+            return "approve if no checks failed", f"{saved}; checks are known with --key"
+        return "approve", saved + (f"; only {counted(row.checks, 'check')}" if row.few else "")
     if row.stage == "left":
         return "pay in part", f"{saved}, then {person.barred or 'inactive'}"
     if closed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,16 +49,19 @@ class Drafted:
 
     def commands(self) -> str:
         """What to type next."""
-        name = self.name
+        run, rewarded, compare = (shlex.quote(str(path)) for path in self.configs)
+        first, second = (shlex.quote(f"runs/{self.name}{end}") for end in ENDS[:2])
+        outputs, rewarded_outputs = (shlex.quote(f"outputs/{self.name}{end}.jsonl") for end in ENDS[:2])
+        test = shlex.quote(str(self.test))
         options = f" --language {self.language}" * (self.language != "en") + " --clean" * self.chats
         return (
             f"{', '.join(map(str, self.configs))}: read them. All at once, with a report:\n"
-            f"  rlsum compare {name}-compare.yaml --plan\n  rlsum compare {name}-compare.yaml\n"
+            f"  rlsum compare {compare} --plan\n  rlsum compare {compare}\n"
             "or one model of each:\n"
-            f"  rlsum train {name}.yaml\n  rlsum train {name}-rewarded.yaml --init runs/{name}\n"
-            f"  rlsum generate runs/{name} {self.test} -o outputs/{name}.jsonl\n"
-            f"  rlsum generate runs/{name}-rewarded {self.test} -o outputs/{name}-rewarded.jsonl\n"
-            f"  rlsum evaluate outputs/{name}.jsonl outputs/{name}-rewarded.jsonl{options}"
+            f"  rlsum train {run}\n  rlsum train {rewarded} --init {first}\n"
+            f"  rlsum generate {first} {test} -o {outputs}\n"
+            f"  rlsum generate {second} {test} -o {rewarded_outputs}\n"
+            f"  rlsum evaluate {outputs} {rewarded_outputs}{options}"
         )
 
 

@@ -63,7 +63,7 @@ def test_an_empty_folder_will_do_and_a_file_will_not(tmp_path):
     (tmp_path / "empty").mkdir()
     check_destinations(tmp_path / "empty", tmp_path / "empty" / KEY)
     (tmp_path / "file").write_text("x")
-    with pytest.raises(StudyError, match="not an empty folder"):
+    with pytest.raises(StudyError, match=r"out=.*not an empty folder"):
         check_destinations(tmp_path / "file", tmp_path / "key.json")
     with pytest.raises(StudyError, match="cannot be written"):
         check_destinations(tmp_path / "file" / "below", tmp_path / "key.json")

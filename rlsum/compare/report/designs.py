@@ -122,10 +122,10 @@ def enough(seeds: int, articles: int, variances: Variances, gain: float = GAIN, 
         seen = "One seed allows no verdict."
     else:
         reached, shown = power(gain, variances, seeds, articles, family), detectable(variances, seeds, articles, family)
-        seen = (
-            f"{seeds} seeds show a gain of {points} with a probability of {reached:.0%}, and one of "
-            f"{SCALE * shown:.1f} points with {TARGET:.0%}."
-        )
+        other = f"one of {SCALE * shown:.1f} points with {TARGET:.0%}"
+        if shown > 1:  # more than most scores can rise
+            other = f"even one of {SCALE:.0f} points with less than {TARGET:.0%}"
+        seen = f"{seeds} seeds show a gain of {points} with a probability of {reached:.0%}, and {other}."
     fewest = f"Seeds needed for {points}: {needed}. The smallest design: {_smallest(gain, variances, family)}."
     return f"On {articles:,} articles: {seen} {fewest}"
 

@@ -252,7 +252,7 @@ def test_with_the_key_judges_says_who_failed_the_checks_and_without_that_it_cann
         for task in store.progress("anna").open:
             store.record(Response(blind.id, task, "anna", answers, seconds=1.0), 0)
     for options, action, reason in (
-        ((), "approve", "failed checks unknown without --key"),
+        ((), "approve if no checks failed", "--key"),
         (("--key", study / "key.json"), "reject, or pay in part", "failed "),
     ):
         assert rlsum("human-eval", "judges", study, *options, "-o", table, "--overwrite")[0] == 0

@@ -5,10 +5,12 @@ import pytest
 from votes import study_of, votes_of
 
 from human_eval.report.adherence import adherence
-from human_eval.report.findings import material
+from human_eval.report.card import card
+from human_eval.report.findings import exploratory, headline, material
 from human_eval.report.warnings import warnings
 from human_eval.statistics.analysis import analyse
 from human_eval.statistics.settings import LIKE_THESE, THESE, AnalysisSettings, Planned
+from rlsum.pages.blocks import Paragraph
 
 PLANNED = Planned(items=12, judges=3, pairs=1, people=3, about=THESE)
 
@@ -25,7 +27,7 @@ def test_a_study_as_planned_breaks_no_line():
     found = analysed(votes_of(np.ones((12, 3))))
     assert len(adherence(found)) == 11
     assert broken(found) == []
-    assert "Planned: the verdict on overall. All other results are exploratory." in material(found)
+    assert exploratory(found) == "Planned: the verdict on overall. All other results are exploratory."
     equal = analysed(votes_of(np.ones((11, 3))), same=((("a", "b"), "item099"),))
     assert broken(equal) == []  # equal texts are not judged
 
@@ -54,5 +56,7 @@ def test_every_line_that_is_broken_is_named(rows, planned, lines):
 def test_without_a_plan_everything_is_exploratory():
     found = analysed(votes_of(np.ones((12, 3))), None)
     assert adherence(found) == ()
-    assert "Without a plan: all results are exploratory." in material(found)
+    assert exploratory(found) == "Without a plan: all results are exploratory."
+    texts = [block.text for block in card(found) if isinstance(block, Paragraph)]
+    assert texts[:2] == [headline(found), exploratory(found)], "said before anything is claimed in detail"
     assert not any("of the plan:" in line and "not" not in line for line in material(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -73,13 +74,17 @@ def test_the_comparison_that_it_writes_has_no_fault(rlsum, here):
         assert output.source.startswith(sentences[0])
 
 
-def test_a_folder_is_taken_as_it_is_and_columns_may_be_named(rlsum, here):
+def test_a_folder_is_taken_as_it_is_and_columns_may_be_named(rlsum, ran, here):
     for part in ("train", "valid"):
         write_csv(here / f"{part}.csv", ["id", "summary", "text", "lead"], [(i, s, t, t) for i, t, s in STORIES])
     assert rlsum("init", ".", "--name", "x", "--source-column", "lead")[0] == 0
     config = configs.load("x.yaml")
     assert (config.data.source_column, config.data.reference_column) == ("lead", "summary")
     assert config.data.train == "train.csv"
+    words = [
+        shlex.split(line) for line in ran("init", here, "--name", "my x").splitlines() if line.startswith("  rlsum")
+    ]
+    assert ["rlsum", "train", "my x-rewarded.yaml", "--init", "runs/my x"] in words, "lines can be pasted"
     assert [path.name for path in Path("x-data").iterdir()] == ["lead.jsonl"], "the articles stay where they are"
 
 

@@ -19,7 +19,7 @@ from rlsum.compare.report.designs import (
 )
 from rlsum.compare.results import Results, System
 from rlsum.evaluation.trained.hierarchical import components
-from rlsum.evaluation.trained.power import DEFAULTS, power
+from rlsum.evaluation.trained.power import DEFAULTS, Family, power
 from rlsum.pages.blocks import Paragraph
 from rlsum.pages.table import Table
 
@@ -139,4 +139,5 @@ def test_a_plan_marks_itself_and_says_how_many_seeds_are_enough():
     (marked,) = [cell.text for row in table.rows for cell in row if cell.mark]
     assert marked == f"{power(0.01, DEFAULTS, 4, 500):.0%}"
     assert "One seed" in enough(1, 500, DEFAULTS)
+    assert "even one of 100 points with less than 80%" in enough(2, 2, DEFAULTS, family=Family(2, 2))
     assert len(plan_blocks(1, 500, DEFAULTS)[1].rows) == 5
