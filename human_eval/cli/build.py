@@ -34,7 +34,7 @@ from human_eval.training import read_training
 from rewards.text.cleaning import clean as cleaned
 from rlsum.cli.options import ArticleColumn, ArticleFile, expanded
 from rlsum.data.articles import Articles
-from rlsum.errors import UserError
+from rlsum.errors import UserError, option
 from rlsum.scoring.debris import Survey
 
 READ = "judges read it: --clean leaves it out"
@@ -190,6 +190,9 @@ def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key
         typer.echo(f"{at_once}: a task shows two, and an article has {counted(number, 'pair')}; see --baseline")
     if naming := naming_tasks(study, key.systems):
         typer.echo(f"Warning: {naming_note(naming)}; see {out / TASKS}")
+    if all(text == text.lower() != text.upper() for text in study.articles.values()):
+        fix = f"{option('articles', 'FILE')} gives them as they were written"
+        typer.echo(f"Warning: the articles that judges read are in lower case; {fix}")
     for giveaway in giveaways(aligned):
         mend = "; --normalise removes this" if giveaway.trait in NORMALISED else ""
         typer.echo(f"Warning: judges can tell systems apart: {giveaway}{mend}")

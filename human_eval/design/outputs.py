@@ -78,7 +78,10 @@ def align(outputs: Sequence[tuple[str, Output]]) -> AlignedOutputs:
 
 
 def _article(outputs: Sequence[tuple[str, Output]]) -> str:
-    """The article of one id: the first one given. Files may differ in case, spaces and punctuation."""
+    """The article of one id: the first one with capitals and small letters, else the first.
+
+    Files may differ in case, spaces and punctuation: a model may have read lower case, which people read worse.
+    """
     with_source = [(where, output) for where, output in outputs if output.source.strip()]
     if not with_source:
         fix = "give outputs that include it, or --articles FILE"
@@ -87,7 +90,8 @@ def _article(outputs: Sequence[tuple[str, Output]]) -> str:
     for where, output in with_source[1:]:
         if output.source != first.source and _letters(output.source) != _letters(first.source):
             raise StudyError(f"{where}: its source differs from that of {first_where}; one id must name one article")
-    return first.source
+    sources = [output.source for _, output in with_source]
+    return next((text for text in sources if text not in (text.lower(), text.upper())), first.source)
 
 
 def _letters(text: str) -> str:

@@ -169,6 +169,14 @@ def test_build_warns_of_a_system_in_lower_case_and_writes_all_alike_if_asked_to(
     assert not any("SUMMARY" in task.left + task.right for task in read_study(tmp_path / "two").tasks)
 
 
+def test_build_warns_of_articles_in_lower_case(rlsum, files, tmp_path):
+    lower = [replace(row, source=row.source.lower()) for row in outputs(12, 3)]
+    for name, file in zip(NAMES[:2], files[:2], strict=True):
+        write_outputs(file, [row for row in lower if row.system == name])
+    _, said, _ = rlsum("human-eval", "build", *files[:2], "-o", tmp_path / "study")
+    assert "articles that judges read are in lower case; --articles FILE gives them" in said
+
+
 @pytest.mark.parametrize("to", get_args(Format))
 def test_no_export_and_no_public_file_names_a_system(rlsum, study, tmp_path, to):
     """The audit of blinding: neither systems, nor ids of the outputs, nor the seed, whatever is handed out."""

@@ -36,6 +36,9 @@ def test_articles_may_differ_in_case_spaces_and_marks():
     rows = outputs(2, 2)
     rows[2] = replace(rows[2], source=rows[0].source.upper().replace(" .", "."))
     assert align(placed(rows)).articles["article-0"] == rows[0].source
+    written, rows[0] = rows[0].source, replace(rows[0], source=rows[0].source.lower())
+    rows[2] = replace(rows[2], source=written)
+    assert align(placed(rows)).articles["article-0"] == written, "people read what was written"
 
 
 def test_an_article_may_be_missing_in_one_file():
