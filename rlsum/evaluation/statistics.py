@@ -70,7 +70,8 @@ def mean_interval(values: ArrayLike, *, level: float = LEVEL, resamples: int = R
     _check_resampling(level, resamples)
     defined = values[~np.isnan(values)]
     n, mean = len(defined), float(defined.mean()) if len(defined) else np.nan
-    error = float(defined.std(ddof=1)) / np.sqrt(n) if n > 1 else 0.0
+    differ = n > 1 and np.ptp(defined) > 0  # the deviation of equal values may be a rounding error
+    error = float(defined.std(ddof=1)) / np.sqrt(n) if differ else 0.0
     if not error:
         return Interval(mean, np.nan, np.nan, n)
     if n >= MANY:

@@ -64,6 +64,12 @@ def test_one_item_has_a_mean_but_no_interval():
     assert np.isnan(mean_interval([np.nan]).mean)
 
 
+def test_equal_values_have_no_interval_whatever_their_rounding():
+    values = [4 / 11] * 6
+    assert np.std(values, ddof=1) > 0
+    assert np.isnan(mean_interval(values).low)
+
+
 def test_interval_is_close_to_the_normal_one_for_many_items():
     values = np.random.default_rng(0).normal(2.0, 3.0, 1000)
     interval = mean_interval(values)
