@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Context, Decimal
+from functools import reduce
 from typing import Any, Literal, TypeVar
 
 from rlsum.errors import RecordError
@@ -14,6 +16,7 @@ from rlsum.judgments.records import Judgment
 Scale = tuple[float, float]  # the lowest and the highest possible score
 Joint = Literal["keep", "split"]
 T = TypeVar("T")
+EXACT = Context(prec=100)  # digits
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,9 +83,16 @@ def joint_systems(rows: Sequence[Judgment], sign: str, joint: Joint) -> tuple[tu
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """The mean of the values that are not None; None for none."""
-    defined = [value for value in values if value is not None]
-    return math.fsum(defined) / len(defined) if defined else None  # equal whatever the order: ties stay ties
+    """The mean of the values that are not None, as they are written; None for none.
+
+    Means that are equal are so in floats, too, and stay ties: that of .1 three times is .1.
+    """
+    defined = [float(value) for value in values if value is not None]
+    if not defined:
+        return None
+    if all(value.is_integer() for value in defined):
+        return math.fsum(defined) / len(defined)
+    return float(EXACT.divide(reduce(EXACT.add, (Decimal(str(value)) for value in defined)), len(defined)))
 
 
 def words(text: str) -> list[str]:

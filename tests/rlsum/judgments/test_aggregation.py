@@ -22,6 +22,14 @@ def test_one_row_a_judge_is_one_judgment_a_text(tmp_path):
     assert all(part in note for part in ("4 rows", "3 judges", "2 texts", "1 to 3", "mean"))
 
 
+def test_means_that_are_equal_are_equal_in_floats(tmp_path):
+    """Sums of floats make .15000000000000002 of .1 and .2, and .10000000000000002 of .1 three times."""
+    pairs = [(0.1, 0.2), (0.15, 0.15), (0.1, 0.1, 0.1), (0.1,)]
+    rows = [rated(str(judge), value, id=str(n)) for n, pair in enumerate(pairs) for judge, value in enumerate(pair)]
+    found = [row.scores["overall"] for row in load(table(tmp_path / "j.csv", *rows)).rows]
+    assert found == [0.15, 0.15, 0.1, 0.1]
+
+
 def test_judges_without_names_and_records_a_line_a_judge(tmp_path):
     table(tmp_path / "j.csv", rated("", 1), rated("", 4))
     (text,) = load(tmp_path / "j.csv").rows
