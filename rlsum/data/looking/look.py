@@ -121,7 +121,9 @@ def look_at(
     try:
         chosen = roles(lengths(texts, user_columns), names, source, reference)
     except CorpusError as error:
-        raise CorpusError(f"{path}: {error}") from error
+        chats = next((name for name in names if any(_turns(fields.get(name)) for fields in first)), None)
+        advice = f"; {chats!r} holds turns of chats: write article and answer into columns" if chats else ""
+        raise CorpusError(f"{path}: {error}{advice}") from error
     columns = Columns(None, chosen.source, chosen.reference, lists=lists)
     broken: list[str] = []
     good = rows(path, columns, broken, part)
@@ -164,6 +166,11 @@ def _text(cell: object) -> str:
         return one_text(cell)
     except NotText:
         return ""
+
+
+def _turns(cell: object) -> bool:
+    """Whether a cell is a list of objects, as data for chats have."""
+    return isinstance(cell, list) and bool(cell) and isinstance(cell[0], dict)
 
 
 def leads(path: Path, look: Look) -> tuple[int, list[Output]]:

@@ -71,7 +71,8 @@ def split(look: Look) -> tuple[Parts[dict[str, Any]], str]:
             return drawn(texts, articles), f"drawn from {len({*articles}):,} different articles{numbered}"
         divided, copies = declared(texts, articles, named)
     except CorpusError as error:
-        raise CorpusError(f"{look.path}: {error}") from error
+        unread = f"; {len(look.broken):,} rows cannot be read, the first {look.broken[0]}" if look.broken else ""
+        raise CorpusError(f"{look.path}: {error}{unread}") from error
     how = f"as the column {column!r} says"
     lacking = [part for part in divided if part not in named]
     how += f", {' and '.join(lacking)} drawn from train" if lacking else ""

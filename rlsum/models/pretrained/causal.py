@@ -55,7 +55,7 @@ class Causal(TransformersModel):
         rules = TokenRules.behind_a_prompt(network.generation_config, pad, vocabulary.end)
         super().__init__(config, network, described, vocabulary, rules)
         self._differs: dict[tuple[str, bool], str] = {}  # device, half precision -> see _difference
-        self._told = self._padded = False  # whether that was said; whether padding was tried
+        self._told, self._padded = False, 0  # said; tokens of the longest article beside which one was scored
 
     def depends_on(self) -> dict[str, str]:
         """See Model.depends_on."""
@@ -103,7 +103,8 @@ class Causal(TransformersModel):
         """Whether articles are read once for all texts of so many tokens, not again for each; says why not, once.
 
         The first article on a device, and in half precision, is scored in both ways, and step by step: they must
-        agree. Otherwise the first articles of different lengths must score as one by one: raises UserError.
+        agree. Otherwise articles of different lengths must score as one by one, tried where there are longer ones
+        than before: raises UserError.
         """
         reason = prefix.refusal(self.network.config, batch.src.shape[1] + width)
         device = batch.src.device.type
@@ -114,8 +115,9 @@ class Causal(TransformersModel):
         if reason and not self._told and not self.config.dropout:  # with dropout, nothing is sampled
             say(f"{self.config.pretrained}: every sample reads its article again: {reason}")
             self._told = True
-        if reason and not self._padded and batch.src_lengths.min() < batch.src.shape[1]:
-            self._padded = True
+        longest = batch.src.shape[1]
+        if reason and self._padded < longest > batch.src_lengths.min():
+            self._padded = longest
             self._check_padding(batch)
         return not reason
 

@@ -114,6 +114,22 @@ def test_ids_that_recur_are_replaced_and_rows_of_a_later_part_left_out_and_said(
     assert len({row["id"] for part in data_of("a") for row in part}) == 40
 
 
+def test_too_few_rows_are_told_with_what_could_not_be_read(refused, here):
+    words = ["tea"] * 9 + ["caf\u00e9"] * 31
+    rows = "".join(f"{word} in town number {n};a cup of number {n}\n" for n, word in enumerate(words))
+    (here / "windows.csv").write_bytes(f"text;summary\n{rows}".encode("cp1252"))
+    message = refused("init", "windows.csv")
+    assert "9 different articles in 9 rows" in message
+    assert "31 rows cannot be read, the first windows.csv:11: " in message
+    assert "not UTF-8" in message
+
+
+def test_turns_of_chats_are_known(refused, here):
+    turns = [{"role": "user", "content": STORIES[0][1]}, {"role": "assistant", "content": STORIES[0][2]}]
+    jsonl(here / "chats.jsonl", *[{"messages": turns}] * 30)
+    assert "'messages' holds turns of chats: write article and answer into columns" in refused("init", "chats.jsonl")
+
+
 def test_broken_rows_are_counted_and_one_article_is_in_one_part(rlsum, here):
     rows = [(f"{key}-{n}", article, f"{summary} {n}") for n in range(3) for key, article, summary in STORIES]
     write_csv(here / "a.csv", ["key", "text", "summary"], rows)

@@ -9,7 +9,7 @@ from portable import draw_normal
 from rlsum.data.subwords import IGNORED
 from rlsum.errors import UserError
 from rlsum.models.decoding import Decoding, Sampling
-from rlsum.models.pretrained import causal, prefix
+from rlsum.models.pretrained import causal, loading, prefix
 from rlsum.models.pretrained import rows as plain
 from rlsum.models.sampling import Drawn
 
@@ -160,6 +160,20 @@ def test_a_network_that_padding_changes_is_refused_and_reads_one_article_at_a_ti
     wrong(one, one.target)
     with pytest.raises(UserError, match="bloom cannot read articles with padding; set batch_size to 1"):
         wrong(news, news.target)
+
+
+def test_positions_that_the_longest_article_of_a_batch_stretches_are_refused(tmp_path):
+    rope = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 8.0}
+    folder = lm.save(tmp_path / "llama", "llama")
+    sizes = loading.load_config(str(folder), loading.CAUSAL)
+    sizes.rope_parameters, sizes.max_position_embeddings = rope, 120
+    sizes.save_pretrained(folder)
+    model = lm.summarizer(folder)
+    assert model.reads_once(tiny.batch(model, [("the mill", "the mill"), tiny.NEWS[3]]), 9)
+    news = tiny.batch(model)
+    assert max(news.src_lengths) > 120 > min(news.src_lengths)
+    with pytest.raises(UserError, match="llama cannot read articles with padding"):
+        model.reads_once(news, 9)
 
 
 def test_an_attention_that_asks_for_something_else_is_told_and_not_taken(folders, monkeypatch):
