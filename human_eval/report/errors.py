@@ -64,7 +64,7 @@ def _rates(errors: Errors, level: float) -> Table:
     rows = []
     for category in dict.fromkeys(row.category for row in errors.rates):
         both = [(by_name[category, system].rate, by_name[category, system].share) for system in systems]
-        cells = (cell for rate, share in both for cell in (_cell(rate, 1), _cell(share, 100, most=100)))
+        cells = (cell for rate, share in both for cell in (_cell(rate, 1), _cell(share, 100)))
         rows.append((Cell(category), *cells))
     reasons = dict.fromkeys(f"No interval: {row.rate.reason}." for row in errors.rates if row.rate.reason)
     note = f"Means over summaries with equal weight for items; {level:.0%} intervals take items and judges as random."
@@ -94,10 +94,10 @@ def _agreement(errors: Errors) -> Table:
     return text_table("Do the judges mark the same words?", ("", "agreement", "n"), rows, [note])
 
 
-def _cell(estimate: Estimate, scale: float, sign: str = "", mark: bool = False, most: float = math.inf) -> Cell:
+def _cell(estimate: Estimate, scale: float, sign: str = "", mark: bool = False) -> Cell:
     if math.isnan(estimate.value):
         return Cell(UNDEFINED)
-    span = "" if math.isnan(estimate.low) else _span(scale * estimate.low, min(most, scale * estimate.high))
+    span = "" if math.isnan(estimate.low) else _span(scale * estimate.low, scale * estimate.high)
     return Cell(f"{scale * estimate.value:{sign}.2f}", span, mark)
 
 

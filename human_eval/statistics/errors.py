@@ -7,6 +7,7 @@ systems, which compares the two summaries that a judge saw together.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -91,7 +92,7 @@ def errors(
     names = [ALL, *(category.id for category in categories)]
     systems = list(dict.fromkeys(system for pair in pairs for system in pair))
     rates = [
-        ErrorRate(system, name, *(_mean(of_system, value, how) for value in (_rate(name), _any(name))))
+        ErrorRate(system, name, _mean(of_system, _rate(name), how), _mean(of_system, _any(name), how, 1.0))
         for system in systems
         for name in names
         for of_system in [[row for row in marked if row.system == system]]
@@ -176,13 +177,14 @@ def _any(name: str) -> Value:
     return lambda row: float(_counted(row, name) > 0)
 
 
-def _mean(rows: Iterable[MarkedText], value: Value, how: Uncertainty) -> Estimate:
-    """The mean of a rate, whose interval ends at 0 (a share's at 1, too)."""
+def _mean(rows: Iterable[MarkedText], value: Value, how: Uncertainty, most: float = math.inf) -> Estimate:
+    """The mean of a rate, whose interval ends at 0 and at ``most``."""
     cells: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in rows:
         cells[row.item, row.judge].append(value(row))
     mean = estimate(cells, how)
-    return replace(mean, low=max(mean.low, 0.0), p=NAN) if mean.low == mean.low else replace(mean, p=NAN)
+    low, high = np.clip((mean.low, mean.high), 0.0, most).tolist()
+    return replace(mean, low=low, high=high, p=NAN)
 
 
 def _difference(marked: Sequence[MarkedText], pair: Pair, value: Value, how: Uncertainty) -> Estimate:

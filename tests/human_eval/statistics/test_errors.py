@@ -99,6 +99,17 @@ def test_rates_and_differences_by_hand():
     assert all("judges" in row.difference.reason for row in found.differences)  # two judges: no test
 
 
+def test_the_interval_of_a_share_ends_at_one():
+    """Of 8 judges and 24 items, all marked but one: Student's interval is .982 to 1.007."""
+    marked = [
+        text_of(f"j{judge}", "none" if item == judge == 0 else "A:0-3:made-up", "one two", f"i{item}", "a")
+        for item in range(24)
+        for judge in range(8)
+    ]
+    share = errors(marked, KINDS, [PAIR], voted={PAIR: 0.0}, how=NONE).rates[0].share
+    assert (share.value, share.high) == (pytest.approx(191 / 192), 1)
+
+
 def test_an_estimate_with_a_judge_an_item_each_is_near_student():
     generator = np.random.default_rng(0)
     drawn = generator.normal(1, 1, 30)
