@@ -162,7 +162,8 @@ class Causal(TransformersModel):
             except torch.OutOfMemoryError:
                 raise
             except Exception as error:  # of a network that asks other things of its attention, any
-                return f"its attention cannot be replaced ({error})"
+                reason = next(iter(str(error).splitlines()), type(error).__name__)
+                return f"its attention cannot be replaced ({reason})"
             rows, most = scored(plain.logits), prefix.TOLERANCE
             if torch.is_autocast_enabled(device):
                 with torch.autocast(device, enabled=False):
