@@ -17,7 +17,7 @@ from human_eval.statistics.outcomes import Outcome
 from human_eval.statistics.preference import Preference, least_p
 from human_eval.statistics.settings import THESE
 from rlsum.evaluation.statistics import holm
-from rlsum.pages.table import p_words
+from rlsum.pages.table import joined, p_words
 
 HASTY = 5.0  # seconds: too few to read two summaries
 STRAIGHT = 8  # the same answer to this many judgments or more is a sign of carelessness
@@ -61,11 +61,10 @@ def _left_out(analysis: Analysis) -> Iterable[str]:
 def _careless(analysis: Analysis) -> Iterable[str]:
     """Judges who are not excluded and may not have read."""
     out = {row.judge for row in analysis.excluded}
-    for audit in analysis.judges:
-        if audit.judge in out:
-            continue
-        if audit.seconds < HASTY:
-            yield f"{audit.judge} took a median of {audit.seconds:.1f} s per task, less than reading takes"
+    judges = [audit for audit in analysis.judges if audit.judge not in out]
+    if hasty := [f"{audit.judge} ({audit.seconds:.1f} s)" for audit in judges if audit.seconds < HASTY]:
+        yield f"{joined(hasty)} took less time per task (median) than reading takes"
+    for audit in judges:
         sides = {vote.chose_left for vote in analysis.kept.rows if vote.judge == audit.judge and vote.left is not None}
         if audit.tasks >= STRAIGHT and len(sides) == 1:
             answer = {0: "no difference", 1: "the left text", -1: "the right text"}[sides.pop()]

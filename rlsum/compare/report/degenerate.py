@@ -151,8 +151,8 @@ def _subwords(folder: str) -> Callable[[str], int]:
     return lambda text: len(tokenizer(text, verbose=False)["input_ids"])
 
 
-def findings_of_texts(read: Read, results: Results) -> Iterator[str]:
-    """Whether the summaries are text at all, a sentence for each sign of the contrary; then how much is copied."""
+def no_texts(read: Read) -> str:
+    """Which systems have frequent signs of degeneration; "" if none has."""
     signs = []
     for name, sign in SIGNS.items():
         shares = {system.title: share for system in read.systems.values() if (share := system.share(name))}
@@ -166,9 +166,12 @@ def findings_of_texts(read: Read, results: Results) -> Iterator[str]:
         listed = joined([f"of {title} {share}" for title, share in shares.items()])
         bound = bounds.pop() if len(bounds) == 1 else ""
         signs.append(f"{listed} {sign.predicate}{bound}{beside}")
-    if signs:
-        yield f"Read the summaries before the scores: {'; '.join(signs)}."
-    elif read.systems:
+    return f"Read the summaries before the scores: {'; '.join(signs)}." if signs else ""
+
+
+def findings_of_texts(read: Read, results: Results) -> Iterator[str]:
+    """That the summaries are texts, if they are; then how much is copied, and what is spelled otherwise."""
+    if read.systems and not no_texts(read):
         names = (
             "no words, marks or stop words alone, broken characters, words that nobody uses, repetition, one text for "
             "many articles, most cut at the limit"

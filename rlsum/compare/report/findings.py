@@ -1,4 +1,4 @@
-"""What the numbers of a comparison say: a sentence each, the texts first, hedged where systems are not told apart."""
+"""What the numbers of a comparison say: a sentence each, hedged where systems are not told apart."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from rlsum.compare.report.degenerate import Read, findings_of_texts
+from rlsum.compare.report.degenerate import Read, findings_of_texts, no_texts
 from rlsum.compare.report.overoptimization import Path as Validations
 from rlsum.compare.report.side_effects import left_besides_length, side_effects
 from rlsum.compare.report.tables import OwnReward, own_reward
@@ -22,11 +22,12 @@ def findings(
     texts: Read | None = None,
     cut: Mapping[str, Difference] | None = None,
 ) -> Iterator[str]:
-    """What the texts and the numbers say: of each reward, then by each metric, hedged where they do not tell systems
-    apart. ``runs``, ``cut``: as `side_effects` takes them.
+    """What the numbers and the texts say: of each reward, then by each metric, hedged where they do not tell systems
+    apart. Texts come first where they are degenerate. ``runs``, ``cut``: as `side_effects` takes them.
     """
     texts = texts or Read()
-    yield from findings_of_texts(texts, results)
+    if warning := no_texts(texts):
+        yield warning
     judged = own_reward(results, margin)
     yield from _together(results, judged, cut)
     for system in results.trained:
@@ -51,6 +52,7 @@ def findings(
             f"On every article by every metric, {joined(titles)} {'scores' if len(titles) == 1 else 'score'} like the "
             f"start in seed {of_seeds}: a run that never beat its start in validation leaves the weights of the start."
         )
+    yield from findings_of_texts(texts, results)
     for name, remark in results.remarks.items():
         yield f"{results.systems[name].title} is not comparable with the models: {remark}."
     if results.failed:

@@ -9,7 +9,7 @@ import language_models as lm
 import pytest
 import yaml
 
-from rlsum.compare.report.degenerate import findings_of_texts, limits_of, read_texts
+from rlsum.compare.report.degenerate import findings_of_texts, limits_of, no_texts, read_texts
 from rlsum.compare.report.findings import findings
 from rlsum.compare.results import gather
 from rlsum.records import Output, write_outputs
@@ -36,10 +36,10 @@ def read(tmp_path, texts, **changes):
     return read_texts(folder, cells, results), results, folder, cells
 
 
-def test_ordinary_texts_come_first_in_a_sentence_that_says_so(tmp_path):
+def test_ordinary_texts_have_a_sentence_behind_what_was_asked(tmp_path):
     texts, results, _, _ = read(tmp_path, lambda cell, number: ordinary(number))
     said = list(findings(results, texts=texts))
-    assert said[0].startswith("All systems write texts")
+    assert any(line.startswith("All systems write texts") for line in said[1:])
     assert not any("Read the summaries" in line or "limit of length (" in line for line in said)
 
 
@@ -58,8 +58,8 @@ def test_the_seed_that_went_wrong_is_named(tmp_path):
     def texts(cell, number):
         return "" if cell.name == "rouge-2-2" else ordinary(number)
 
-    found, results, _, _ = read(tmp_path, texts)
-    assert "of rouge-2 100% in seed 2 have no word" in next(findings_of_texts(found, results))
+    found, *_ = read(tmp_path, texts)
+    assert "of rouge-2 100% in seed 2 have no word" in no_texts(found)
 
 
 def test_the_verdict_says_that_most_summaries_end_at_the_limit_of_decoding(tmp_path):
