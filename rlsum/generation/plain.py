@@ -12,6 +12,7 @@ from rlsum.models.decoding import IN_TRANSFORMERS, Decoding
 from rlsum.models.pretrained import loading
 from rlsum.models.pretrained.model import TransformersModel
 from rlsum.models.pretrained.options import CausalConfig, PretrainedConfig, Seq2SeqConfig
+from rlsum.models.pretrained.token_rules import unfollowed
 from rlsum.training.checkpoint import CheckpointError
 from rlsum.training.start import causal, seq2seq
 from rlsum.training.start.pretrained import section_of
@@ -23,18 +24,6 @@ MAX_SOURCE = 1024  # tokens of an article if neither the network nor the tokeniz
 MAX_PROMPTED = 4096  # tokens of an article in a prompt, if the network has room for them
 STARTS = {"seq2seq": seq2seq.START, "causal": causal.START}
 UNLIMITED = 10**9  # 10**30 in tokenizers without a limit
-NEUTRAL = {  # values without effect, of settings of a generation config that change texts and are not IN_TRANSFORMERS
-    "do_sample": False,
-    "repetition_penalty": 1.0,
-    "encoder_repetition_penalty": 1.0,
-    "encoder_no_repeat_ngram_size": 0,
-    "num_beam_groups": 1,
-    "diversity_penalty": 0.0,
-    "exponential_decay_length_penalty": None,
-    "sequence_bias": None,
-    "guidance_scale": None,
-    "stop_strings": None,
-}
 
 
 def configuration(name: str, how: Generating) -> tuple[Config, list[str]]:
@@ -129,12 +118,6 @@ def decoding_from(settings: dict[str, Any], most: int | None = None) -> Decoding
             f"generation_config.json: {values} is invalid; max_length must be larger than min_length, and no length "
             "negative: correct the file"
         ) from error
-
-
-def unfollowed(settings: dict[str, Any]) -> list[str]:
-    """Settings that change the outputs of transformers and are not followed here, as ``key=value``."""
-    asked = {key: settings[key] for key, neutral in NEUTRAL.items() if settings.get(key, neutral) != neutral}
-    return [f"{key}={value}" for key, value in asked.items() if key not in IN_TRANSFORMERS.values()]
 
 
 def summary(config: Config, decoding: Decoding, ignored: list[str]) -> str:

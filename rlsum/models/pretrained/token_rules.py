@@ -22,6 +22,19 @@ from rlsum.models.sampling import NEVER, Drawing
 if TYPE_CHECKING:
     from transformers import GenerationConfig
 
+NEUTRAL = {  # values without effect, of settings of a generation config that change texts and are not IN_TRANSFORMERS
+    "do_sample": False,
+    "repetition_penalty": 1.0,
+    "encoder_repetition_penalty": 1.0,
+    "encoder_no_repeat_ngram_size": 0,
+    "num_beam_groups": 1,
+    "diversity_penalty": 0.0,
+    "exponential_decay_length_penalty": None,
+    "sequence_bias": None,
+    "guidance_scale": None,
+    "stop_strings": None,
+}
+
 
 @dataclass(frozen=True)
 class TokenRules:
@@ -183,6 +196,12 @@ class TokenRules:
         if self.forced_end and ids.shape[1] == max_length:
             after[:, -1] = True
         return ids.masked_fill(after, IGNORED)
+
+
+def unfollowed(settings: dict[str, Any]) -> list[str]:
+    """Settings that change the outputs of transformers and are not followed here, as ``key=value``."""
+    asked = {key: settings[key] for key, neutral in NEUTRAL.items() if settings.get(key) not in (None, neutral)}
+    return [f"{key}={value}" for key, value in asked.items() if key not in IN_TRANSFORMERS.values()]
 
 
 def _in_transformers(decoding: Decoding, kind: Any) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from rlsum.models.pretrained import loading, lora
 from rlsum.models.pretrained.loading import Family
 from rlsum.models.pretrained.model import TransformersModel
 from rlsum.models.pretrained.options import PretrainedConfig
-from rlsum.readers.understood import quietly
+from rlsum.models.pretrained.token_rules import unfollowed
+from rlsum.readers.understood import quietly, say
 from rlsum.training.checkpoint import Checkpoint
 from rlsum.training.start.origin import Origin
 
@@ -78,6 +79,9 @@ class PretrainedStart(ABC):
         """See Start.model."""
         section, name = self._start(config, origin)
         made = self.built(config, section, name)
+        asked = [] if origin.checkpoint else unfollowed(loading.load_generation_config(name).to_dict())
+        if asked:
+            say(f"{name}: generation_config.json has {', '.join(asked)}; a run's own decoding and sampling count")
         return made if origin.resumed else _on_policy(config, made)
 
     def load(self, checkpoint: Checkpoint, section: ModelConfig | None = None) -> TransformersModel:

@@ -160,7 +160,6 @@ def test_settings_that_are_left_out_are_those_of_rlsum():
 
 
 def test_settings_that_are_not_followed_are_told(tmp_path, articles):
-    assert plain.unfollowed({"num_beams": 4, "early_stopping": True, "repetition_penalty": 1.0}) == []
     folder = saved(tmp_path / "mine", "t5", num_beams=2, max_length=8, repetition_penalty=1.5)
     told = " ".join(generate(folder, articles, "-o", tmp_path / "o.jsonl").split())
     assert "n-grams blocked 0, early stopping false; not followed" in told

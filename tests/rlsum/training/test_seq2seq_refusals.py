@@ -1,12 +1,14 @@
 """What runs of pretrained summarizers cannot be: refused before articles are read, or before rewards teach."""
 
 import json
+import logging
 import shutil
 from dataclasses import replace
 
 import architectures
 import pytest
 import yaml
+from pretrained import ruled
 from seq2seq_runs import MIXED, rlsum, settings, trained
 
 from rlsum import config as configs
@@ -74,6 +76,14 @@ def test_a_tokenizer_that_would_teach_never_to_end_is_refused(place, tmp_path):
     values = settings(tmp_path, "endless", tmp_path / "r", data={"train": str(place / "news.jsonl"),
                       "valid": str(place / "news.jsonl")})  # fmt: skip
     assert "eos_token_id of generation_config.json (1)" in refused(values)
+
+
+def test_settings_of_a_model_that_a_run_does_not_follow_are_said(place, tmp_path, caplog):
+    folder = ruled(shutil.copytree(place / "llama", tmp_path / "penal"), repetition_penalty=1.1)
+    values = settings(place, "llama", tmp_path / "r", model={"pretrained": str(folder)})
+    with caplog.at_level(logging.INFO, "rlsum"):
+        build.trainer(configs.check(values, "test"))
+    assert "penal: generation_config.json has repetition_penalty=1.1; a run's own decoding and samp" in caplog.text
 
 
 def test_articles_need_room_beside_the_special_tokens(place, tmp_path):

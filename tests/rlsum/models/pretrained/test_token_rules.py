@@ -7,7 +7,7 @@ from transformers import GenerationConfig
 
 from rlsum.errors import UserError
 from rlsum.models.decoding import IN_TRANSFORMERS, Search
-from rlsum.models.pretrained.token_rules import TokenRules
+from rlsum.models.pretrained.token_rules import TokenRules, unfollowed
 
 
 def test_forbidden_words_of_one_token_are_suppressed_and_longer_ones_refused():
@@ -34,3 +34,8 @@ def test_the_start_is_that_of_the_decoder_and_else_the_beginning_of_a_text():
 def test_transformers_follows_every_option_of_beam_search():
     """One that it lacks would be ignored without a word: `_in_transformers` must refuse it."""
     assert {option.name for option in fields(Search)} <= set(IN_TRANSFORMERS)
+
+
+def test_settings_that_change_texts_and_are_not_followed():
+    assert unfollowed({"num_beams": 4, "early_stopping": True, "repetition_penalty": 1.0, "guidance_scale": None}) == []
+    assert unfollowed(GenerationConfig(repetition_penalty=1.1).to_dict()) == ["repetition_penalty=1.1"]
