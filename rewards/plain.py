@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from importlib.util import resolve_name
 from inspect import BoundArguments, Parameter
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -127,7 +129,8 @@ def files_read(function: Callable[..., Any]) -> dict[str, bytes]:
         module = _module_of(value, reader)
         if module is not None and module.__name__ not in found and (file := _own_file(module)) is not None:
             found[module.__name__] = file.read_bytes()
-            waiting += [(member, module) for member in vars(module).values()]
+            members = *vars(module).values(), *_imported(module, ast.parse(found[module.__name__]))
+            waiting += [(member, module) for member in members]
     return found
 
 
@@ -137,6 +140,19 @@ def _names(code: CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names(constant)
+
+
+def _imported(module: ModuleType, statements: ast.AST) -> Iterator[ModuleType | None]:
+    """The modules that a file imports, but for its functions; a constant does not tell which one it is from."""
+    for node in ast.iter_child_nodes(statements):
+        if isinstance(node, ast.Import):
+            yield from (sys.modules.get(alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            name = resolve_name("." * node.level + (node.module or ""), module.__package__)
+            yield sys.modules.get(name)
+            yield from (sys.modules.get(f"{name}.{alias.name}") for alias in node.names)
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.expr)):
+            yield from _imported(module, node)
 
 
 def _module_of(value: Any, reader: ModuleType | None) -> ModuleType | None:

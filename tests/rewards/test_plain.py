@@ -126,6 +126,7 @@ def test_a_reward_names_its_columns(name: str) -> None:
 
 HELPED = """import numpy as np
 import words_of_mine
+from lists_of_mine import RARE
 from words_of_mine import count
 
 STOP = {"the"}
@@ -143,6 +144,10 @@ def kept(candidates):
     return [float(sum(word not in STOP for word in text.split())) for text in candidates]
 
 
+def rare(candidates):
+    return [float(sum(word in RARE for word in text.split())) for text in candidates]
+
+
 def alone(candidates):
     return np.array([float(len(text)) for text in candidates])
 """
@@ -154,6 +159,7 @@ def alone(candidates):
         ("counted", {"words_of_mine": "def count(text):\n    return -len(text)\n"}, True),
         ("named", {"words_of_mine": "def count(text):\n    return -len(text)\n"}, True),
         ("kept", {"of_mine": HELPED.replace('"the"', '"a"')}, True),
+        ("rare", {"lists_of_mine": "RARE = {'dogs'}"}, True),
         ("alone", {"of_mine": HELPED.replace('"the"', '"a"')}, False),
         ("alone", {"words_of_mine": "def count(text):\n    return -len(text)\n"}, False),
         ("counted", {}, False),
@@ -162,16 +168,21 @@ def alone(candidates):
 def test_a_signature_changes_with_what_the_function_calls_and_reads(tmp_path, monkeypatch, name, changed, differs):
     """Cached scores are found by it: those of a helper that was corrected must not come back."""
     monkeypatch.syspath_prepend(tmp_path)
+    texts = {
+        "of_mine": HELPED,
+        "words_of_mine": "def count(text):\n    return len(text)\n",
+        "lists_of_mine": "RARE = {'cat'}",
+    }
 
     def signature() -> str:
         linecache.clearcache()
-        for module in ("of_mine", "words_of_mine"):
+        for module in texts:
             monkeypatch.delitem(sys.modules, module, raising=False)
         importlib.invalidate_caches()
         return rewards.Plain(f"of_mine:{name}", getattr(importlib.import_module("of_mine"), name)).signature
 
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    for module, text in {"of_mine": HELPED, "words_of_mine": "def count(text):\n    return len(text)\n"}.items():
+    for module, text in texts.items():
         (tmp_path / f"{module}.py").write_text(text)
     before = signature()
     for module, text in changed.items():
