@@ -117,8 +117,8 @@ class Causal(TransformersModel):
             self._told = True
         longest = batch.src.shape[1]
         if reason and self._padded < longest > batch.src_lengths.min():
-            self._padded = longest
             self._check_padding(batch)
+            self._padded = longest
         return not reason
 
     @torch.no_grad()

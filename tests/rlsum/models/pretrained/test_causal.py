@@ -158,8 +158,9 @@ def test_a_network_that_padding_changes_is_refused_and_reads_one_article_at_a_ti
     wrong = lm.summarizer(folders["bloom"])
     one = tiny.batch(wrong, tiny.NEWS[:1])
     wrong(one, one.target)
-    with pytest.raises(UserError, match="bloom cannot read articles with padding; set batch_size to 1"):
-        wrong(news, news.target)
+    for _ in range(2):  # a notebook may go on
+        with pytest.raises(UserError, match="bloom cannot read articles with padding; set batch_size to 1"):
+            wrong(news, news.target)
 
 
 def test_positions_that_the_longest_article_of_a_batch_stretches_are_refused(tmp_path):
