@@ -80,10 +80,17 @@ def test_a_plain_prompt_begins_with_all_that_the_tokenizer_puts_before_a_text():
     assert read(prompt(tokenizer, ASKED, chat=False))["src_tokens"] == expected
 
 
-def test_a_turn_may_end_behind_a_line_end():
-    tokenizer = words(lm.TEMPLATE.replace("| trim }}<|im_end|>", "| trim }}\n<|im_end|>"))
+@pytest.mark.parametrize(
+    ("written", "end"),
+    [
+        ("\n<|im_end|>", "<|im_end|>"),
+        ("[END]<|im_start|>", "<|endoftext|>"),
+    ],  # words end no turn, nor what is behind them
+)
+def test_a_turn_may_end_behind_a_line_end(written, end):
+    tokenizer = words(lm.TEMPLATE.replace("| trim }}<|im_end|>", "| trim }}" + written))
     tokenizer.eos_token = "<|endoftext|>"
-    assert tokenizer.convert_ids_to_tokens(prompt(tokenizer, ASKED, chat=True).end) == "<|im_end|>"
+    assert tokenizer.convert_ids_to_tokens(prompt(tokenizer, ASKED, chat=True).end) == end
 
 
 @pytest.mark.parametrize("limit", [1, 4, 5, 6, 7, 10])
