@@ -38,7 +38,7 @@ class Plain(BaseReward):
 
     Each parameter names what the function reads: ``references``, ``sources``, or a column of the dataset, which is
     optional if the parameter has a default. The signature is the function's name and the hash of its source, and of the
-    files that it reads besides, libraries not among them.
+    Python files that it uses besides, libraries not among them; files that it opens are in no signature.
     """
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
@@ -115,8 +115,8 @@ def _field(parameter: Parameter) -> str:
 
 @lru_cache(maxsize=64)  # as it was when first asked for: a file may be edited while scores are computed
 def files_read(function: Callable[..., Any]) -> dict[str, bytes]:
-    """Module -> content of each file of which a function reads more than itself, such as a constant or what it calls,
-    and of those that these import; not of libraries, nor of what a function imports while it runs.
+    """Module -> content of its file: those of which a function reads more than itself, such as a constant or what it
+    calls, and those that these import; not libraries, nor what a function imports while it runs.
     """
     innermost: Any = inspect.unwrap(function)
     if not inspect.isfunction(innermost):
