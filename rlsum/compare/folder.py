@@ -16,6 +16,7 @@ import yaml
 from rlsum.compare import config as configs
 from rlsum.compare.cells import Cell, methods_of, outputs_file
 from rlsum.compare.config import MAY_CHANGE, MAY_GROW, RECORD, Comparison, marked
+from rlsum.compare.scoring import digest, read_scores
 from rlsum.errors import RecordError, UserError
 from rlsum.files import write_atomically
 from rlsum.readers import json_object, jsonl
@@ -79,9 +80,11 @@ class Folder:
         return self.path / "scores" / f"{cell.name}.{method}.json"
 
     def outdated(self, cell: Cell, method: str) -> bool:
-        """Whether a file of summaries was written after its scores, which may then be those of other texts."""
+        """Whether scores are of other texts than those that the file of summaries has now."""
         outputs, scores = self.outputs(cell)[method], self.scores(cell, method)
-        return outputs.exists() and scores.exists() and outputs.stat().st_mtime > scores.stat().st_mtime
+        both = outputs.exists() and scores.exists()
+        newer = both and outputs.stat().st_mtime > scores.stat().st_mtime  # else it need not be read
+        return newer and read_scores(scores).outputs != digest(outputs)
 
     # ---- whose folder it is --------------------------------------------------------------------------------------
 

@@ -78,7 +78,7 @@ def compare(
         newer = [cell.name for cell in cells if any(folder.outdated(cell, method) for method in folder.outputs(cell))]
         if stale := [name for name in newer if name not in {cell.name for cell in chosen}]:
             fix = f"without {option('report_only', True)} they are scored again"
-            say(f"{folder.path}: summaries that were written after their scores: {joined(stale)}; {fix}", WARNING)
+            say(f"{folder.path}: summaries that changed after they were scored: {joined(stale)}; {fix}", WARNING)
     else:
         simulated.prepare(folder)
         if not all(folder.trained(cell) for cell in chosen):

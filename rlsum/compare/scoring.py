@@ -37,6 +37,7 @@ class Scores:
     signatures  metric -> what its scores depend on
     missing     metric -> why it could not score
     debris      what is in the summaries though it is no part of a text
+    outputs     `digest` of the file
     """
 
     ids: tuple[str, ...]
@@ -47,6 +48,7 @@ class Scores:
     signatures: dict[str, str]
     missing: dict[str, str] = field(default_factory=dict)
     debris: list[str] = field(default_factory=list)
+    outputs: str = ""
 
 
 FIX = "remove it, and run the comparison again: it makes what is missing"
@@ -63,6 +65,12 @@ def read_scores(path: Path) -> Scores:
         raise RecordError(f"{path}: not a file of scores; {FIX}") from error
 
 
+def digest(path: Path) -> str:
+    """A hash of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def up_to_date(path: Path, specs: Mapping[str, RewardSpec], retry: bool = False) -> bool:
     """Whether a file has a score or a reason for every metric; with ``retry`` a reason does not count."""
     if not path.exists():
@@ -77,7 +85,7 @@ def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> di
 
     Raises RecordError as `read_unique` does.
     """
-    records = read_unique(outputs)
+    content, records = digest(outputs), read_unique(outputs)
     inputs = inputs_of(records)
     cleaned = all(as_spec(spec).name == "cleaned" for spec in specs.values())
     measured = clean_records(records) if cleaned else records
@@ -102,6 +110,7 @@ def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> di
         "signatures": signatures,
         "missing": missing,
         "debris": column_of(record.candidate for record in records).counts(LEAST),
+        "outputs": content,
     }
     write_atomically(path, json.dumps(scores).encode())
     return missing
