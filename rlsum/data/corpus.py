@@ -195,7 +195,7 @@ def _usable(rows: datasets.Dataset) -> NDArray[np.int64]:
 
 def _sift(rows: datasets.Dataset) -> dict[str, Any]:
     """What is said of rows: skipped ones by reason, most frequent first, and an example; of good ones their number, the
-    numbers of their references, how many have the id of an earlier one, and texts that stand for none."""
+    numbers of their references, how many have the id of an earlier one, and texts such as ``nan``."""
     usable = _usable(rows)
     broken = np.setdiff1d(np.arange(len(rows)), usable)
     counts: Counter[str] = Counter()
@@ -215,7 +215,7 @@ def _sift(rows: datasets.Dataset) -> dict[str, Any]:
 
 
 def _missing(rows: datasets.Dataset) -> dict[str, int]:
-    """How often an article or a reference is a text that stands for none; broken rows have no texts."""
+    """How often an article or a reference is a word for a missing text, such as ``nan``; broken rows have no texts."""
     found: Counter[str] = Counter()
     for texts in (rows.data.column("source"), pyarrow.compute.list_flatten(rows.data.column("references"))):
         written = texts.filter(pyarrow.compute.is_in(texts, pyarrow.array(sorted(MISSING), texts.type)))

@@ -227,5 +227,5 @@ def _end(tokenizer: PreTrainedTokenizerBase, user: str, otherwise: int | None) -
     """The id that ends the assistant's turn, by default that of every text."""
     _, place, after = (_rendered(tokenizer, None, user, TURN) or "").partition(TURN)
     ids = tokenizer(after, add_special_tokens=False)["input_ids"] if place and after.strip() else []
-    first = next((token for token in ids if tokenizer.decode([token]).strip()), None)  # line ends may stand before it
+    first = next((token for token in ids if tokenizer.decode([token]).strip()), None)  # it may follow line ends
     return first if first in tokenizer.added_tokens_decoder else otherwise

@@ -27,7 +27,7 @@ class Understood:
     counts: set[int] = field(default_factory=set)  # references a row
     left_out: str = ""
     joined: set[str] = field(default_factory=set)  # roles whose cells hold lists of sentences
-    missing: Counter[str] = field(default_factory=Counter)  # texts that stand for none
+    missing: Counter[str] = field(default_factory=Counter)  # words for a missing text, such as nan
     last: tuple[tuple[str, ...], ...] = ()  # names of the row before
     lines: str = "texts"  # what the lines of a file without columns are
 
