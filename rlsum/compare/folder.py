@@ -146,6 +146,13 @@ class Folder:
 
     # ---- states --------------------------------------------------------------------------------------------------
 
+    def why_failed(self, cell: Cell) -> str | None:
+        """Why a cell failed; None unless it did. Another process may take the file away at any moment."""
+        try:
+            return self.failure(cell).read_text(encoding="utf-8").strip()
+        except FileNotFoundError:
+            return None
+
     def trained(self, cell: Cell) -> bool:
         """Whether a cell's model is ready."""
         if cell.config is None:
@@ -155,8 +162,8 @@ class Folder:
 
     def state(self, cell: Cell) -> State:
         """The state of a cell, from its files alone."""
-        if self.failure(cell).exists():
-            return State("failed", reason=self.failure(cell).read_text(encoding="utf-8").strip())
+        if (reason := self.why_failed(cell)) is not None:
+            return State("failed", reason=reason)
         outputs = self.outputs(cell)
         if all(self.scores(cell, method).exists() and not self.outdated(cell, method) for method in outputs):
             return State("done")
@@ -218,9 +225,14 @@ def best_updates(cells: Iterable[Cell]) -> dict[str, list[int]]:
 
 
 def _result(cell: Cell) -> dict[str, Any] | None:
-    """What a training left when it ended; None before that."""
+    """What a training left when it ended; None before that, and from when it is trained on, which removes it."""
     path = Path(str(cell.model)) / RESULT
-    return json_object(path, "remove it, and run the comparison again") if path.exists() else None
+    try:
+        return json_object(path, "remove it, and run the comparison again")
+    except RecordError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return None
+        raise
 
 
 def last_update(path: Path) -> int:

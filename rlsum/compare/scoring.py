@@ -81,7 +81,7 @@ def up_to_date(path: Path, specs: Mapping[str, RewardSpec], retry: bool = False)
 
 
 def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> dict[str, str]:
-    """Score the summaries in ``outputs`` by the metrics that ``path`` lacks; returns metric -> why it is missing.
+    """Score the summaries in ``outputs`` by the metrics that ``path`` lacks for these texts; returns metric -> why not.
 
     Raises RecordError as `read_unique` does.
     """
@@ -90,6 +90,8 @@ def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> di
     cleaned = all(as_spec(spec).name == "cleaned" for spec in specs.values())
     measured = clean_records(records) if cleaned else records
     earlier = read_scores(path) if path.exists() else None
+    if earlier is not None and earlier.outputs != content:
+        earlier = None  # of other texts; the file is replaced and never removed, since others may be reading it
     metrics, signatures, missing = {}, {}, {}
     for name, spec in specs.items():
         if earlier is not None and name in earlier.metrics and earlier.specs[name] == str(as_spec(spec)):

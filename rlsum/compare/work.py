@@ -119,12 +119,12 @@ class Work:
 
     def _ready(self, cell: Cell) -> bool:
         """Whether the cells before it are trained; settles a cell that has failed or waits for one that has."""
-        if self.folder.failure(cell).exists():
-            self._settle(cell, self.folder.state(cell).reason)
+        if (reason := self.folder.why_failed(cell)) is not None:
+            self._settle(cell, reason)
             return False
         before = [earlier for earlier in self.every if earlier.name in cell.after]
         for earlier in before:
-            if self.folder.failure(earlier).exists() or earlier.name in self._failed:
+            if self.folder.why_failed(earlier) is not None or earlier.name in self._failed:
                 self._settle(cell, f"not started: {earlier.name} failed")
                 return False
         return all(self.folder.trained(earlier) for earlier in before)
@@ -145,9 +145,7 @@ class Work:
                         raise CellFailed(f"{path}: no such file; give the outputs of {cell.system}")
                     self._command(cell, generate_command(self.folder.comparison, cell, method), lock)
                 scores, specs = self.folder.scores(cell, method), self.folder.comparison.scored
-                if self.folder.outdated(cell, method):
-                    scores.unlink()
-                if not up_to_date(scores, specs, self.retry):
+                if self.folder.outdated(cell, method) or not up_to_date(scores, specs, self.retry):
                     scorer.submit(score_file, path, scores, specs).result()
             self._settle(cell)
         except (UserError, OSError) as error:

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 
 import comparisons
@@ -11,6 +12,7 @@ from rlsum.compare import simulated
 from rlsum.compare.cells import cells_of
 from rlsum.compare.folder import Folder, FolderError, best_updates, last_update
 from rlsum.errors import RecordError
+from rlsum.files import write_atomically
 
 
 def folder_of(path, **changes):
@@ -124,3 +126,26 @@ def test_the_state_of_a_cell_is_in_its_files(tmp_path):
     assert folder.state(cell).stage == "done"
     folder.failure(cell).write_text("the loss is nan\n")
     assert folder.state(cell) == replace(folder.state(cell), stage="failed", reason="the loss is nan")
+
+
+def test_files_that_another_process_takes_away_are_no_error(tmp_path):
+    """With ``retry`` it removes the reason; a training that goes on removes its result."""
+    folder = folder_of(tmp_path)
+    folder.claim()
+    cell, stop = cells_of(folder.comparison)[0], threading.Event()
+    reason, result = folder.failure(cell), tmp_path / "runs" / cell.name / "result.json"
+    result.parent.mkdir()
+
+    def come_and_go():
+        while not stop.is_set():
+            for path, text in ((reason, "the loss is nan"), (result, '{"failed": true}')):
+                write_atomically(path, text.encode())
+                path.unlink()
+
+    thread = threading.Thread(target=come_and_go)
+    thread.start()
+    try:
+        assert {folder.state(cell).stage for _ in range(2000)} <= {"failed", "waiting"}
+    finally:
+        stop.set()
+        thread.join()

@@ -24,7 +24,7 @@ from rlsum.compare.results import gather
 from rlsum.compare.running import compare
 from rlsum.compare.scoring import read_scores
 from rlsum.compare.work import CellFailed, CommandStopped, Work, failure
-from rlsum.records import read_outputs
+from rlsum.records import Output, read_outputs, write_outputs
 
 pytestmark = pytest.mark.usefixtures("own_module_cache")
 
@@ -137,6 +137,26 @@ def test_a_scoring_that_is_killed_costs_its_cell_alone_and_is_not_remembered(tmp
     failed = Work(folder, cells, outputs, 1).run()
     assert {name: "killed" in why for name, why in failed.items()} == {outputs[0].name: True}
     assert Work(folder, cells, outputs, 1).run() == {}
+
+
+def test_scores_of_other_texts_are_replaced_and_never_removed(tmp_path, monkeypatch):
+    """The display of this process, or another process, reads them at any moment."""
+    monkeypatch.syspath_prepend(tmp_path)
+    outputs, scores, seen = (tmp_path / name for name in ("lead.jsonl", "f/scores/lead.beam.json", "seen.txt"))
+    (tmp_path / "looking_metric.py").write_text(
+        "from pathlib import Path\n"
+        "def looks(candidates, references):\n"
+        f"    Path({str(seen)!r}).write_text(str(Path({str(scores)!r}).exists()))\n"
+        "    return [float(len(candidate)) for candidate in candidates]\n"
+    )
+    metric = "looking_metric:looks"
+    folder, cells = prepared(tmp_path / "f", metrics=[metric], outputs={"lead": str(outputs)})
+    lead = [cell for cell in cells if cell.name == "lead"]
+    for text, before in (("linda paid", "False"), ("linda slept well", "True")):
+        write_outputs(outputs, [Output("1", "", ("linda paid",), text, "lead")])
+        assert Work(folder, cells, lead, 1).run() == {}
+        assert seen.read_text() == before
+        assert read_scores(scores).metrics[metric] == [len(text)]
 
 
 def test_outputs_that_are_added_are_scored_for_the_report_alone_and_of_other_articles_are_no_row(tmp_path):
