@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OTHERS = (ROOT / "CONTRIBUTING.md").read_text().partition("### Tests of other names")[2]
 MAP = (ROOT / "docs/architecture.md").read_text()
 NAMED = set(re.findall(r"`((?:rewards|rlsum|human_eval|scripts|tests|docs)/[\w./-]*)`", MAP))
-TABLE = MAP.partition("## Where to change what")[2].partition("\nSteps:")[0]
+TABLE = MAP.partition("## Where to change what")[2]
 ROWS = re.findall(r"^- \*\*(.+?)\*\*: (.+)$", TABLE, re.MULTILINE)
 FILE = re.compile(r"/|\.(py|html|md|toml|yml)$|^Makefile$")
 

@@ -14,10 +14,10 @@ from human_eval.collection.store import ResponseStore
 from human_eval.statistics.agreement import agreements
 from human_eval.statistics.settings import AnalysisSettings
 from human_eval.study import Study, StudyKey
-from human_eval.votes.exclusion import ExclusionRules, excluded
+from human_eval.votes.exclusion import ExclusionRules
 from human_eval.votes.unblind import unblind
-from human_eval.web.payment import JudgeRow
 from human_eval.web.people_table import people_rows
+from human_eval.web.progress import judge_rows, quartiles
 from rlsum.evaluation.agreement import Agreement
 from rlsum.evaluation.statistics import LEVEL
 
@@ -36,30 +36,17 @@ def overview(
     """
     responses, people = store.responses(), store.people.all()
     failed = {person.judge for person in people if person.barred == "failed checks"}  # their tasks are open again
-    by_judge: dict[str, list[Response]] = defaultdict(list)
-    for response in responses:
-        by_judge[response.judge].append(response)
     answered = {(response.judge, response.task) for response in responses if response.judge not in failed}
-    loan_of = {loan.judge: loan for loan in store.loans()}
-    votes = unblind(study, key, responses) if key else None
-    rules = settings.rules if settings else ExclusionRules()
-    failing = {row.judge: row.reason for row in excluded(votes, rules)} if votes else {}
-    rows = []
-    for judge in sorted(by_judge.keys() | loan_of.keys()):
-        done, loan = by_judge[judge], loan_of.get(judge)
-        still_open = study.open(loan.booklet, judge, answered) if loan else ()
-        stage = "left" if loan is None else "finished" if not still_open else "away" if loan.until <= now else "judging"
-        checks = [check.failed for check in votes.checks if check.judge == judge] if votes else []
-        numbers = len(done), len(done) + len(still_open), _quartiles(done)[1], len(checks), sum(checks)
-        few = bool(done and votes and votes.checks and stage != "judging" and len(checks) < rules.min_checks)
-        rows.append(JudgeRow(judge, *numbers, failing.get(judge, ""), few, stage))
+    votes, loans = unblind(study, key, responses) if key else None, store.loans()
+    rows = judge_rows(study, responses, loans, answered, votes, settings.rules if settings else ExclusionRules(), now)
+    failing = {row.judge for row in rows if row.failing}
     return {
         "done": len({task for _, task in answered}),
         "total": len(study.tasks),
         "booklets": len(study.booklets),
-        "lent": len(loan_of),
+        "lent": len(loans),
         "comments": sum(bool(response.comment) for response in responses),
-        "seconds": _quartiles(responses),
+        "seconds": quartiles(responses),
         "level": f"{LEVEL:.0%}",
         "agreement": _agreement(study, [row for row in responses if row.judge not in failing], key),
         "judges": rows,
@@ -69,13 +56,6 @@ def overview(
             study, responses, rows, people, closed=not store.state().takes_answers, checked=key is not None
         ),
     }
-
-
-def _quartiles(responses: Sequence[Response]) -> tuple[float, float, float]:
-    """The quartiles of the seconds; NaN without responses."""
-    seconds = [response.seconds or 0.0 for response in responses] or [np.nan]
-    low, median, high = np.percentile(seconds, (25, 50, 75))
-    return float(low), float(median), float(high)
 
 
 def _agreement(study: Study, responses: Sequence[Response], key: StudyKey | None) -> dict[str, Agreement]:

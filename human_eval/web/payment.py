@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from human_eval.collection.people import Person
 from human_eval.formatting import counted
+from human_eval.web.progress import JudgeRow
 
 BARRED_FOR = {  # reason that is also what to do -> why
     "screened out": "by an answer about themselves",
     "not qualified": "failed the training round",
     "withdrew": "answers deleted",
 }
-
-
-@dataclass(frozen=True)
-class JudgeRow:
-    """One judge. ``seconds``: median per item. ``failed`` of ``checks`` checks; ``failing``: why the analysis would
-    exclude them; ``few``: they answered fewer checks than it needs for that.
-
-    ``stage``: finished, judging, away (the loan has expired, so another judge may take over) or left.
-    """
-
-    judge: str
-    done: int
-    total: int
-    seconds: float
-    checks: int
-    failed: int
-    failing: str
-    few: bool
-    stage: str
 
 
 def to_pay(person: Person, row: JudgeRow | None, closed: bool, checked: bool) -> tuple[str, str]:

@@ -9,7 +9,8 @@ from typing import Any
 from human_eval.collection.people import Person
 from human_eval.collection.responses import Response
 from human_eval.study import Study
-from human_eval.web.payment import JudgeRow, to_pay
+from human_eval.web.payment import to_pay
+from human_eval.web.progress import JudgeRow
 
 
 def people_rows(

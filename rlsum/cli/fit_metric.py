@@ -113,7 +113,7 @@ def fit_metric(
     articles. A judgment is a line of JSON: `{"id", "system", "candidate", "references": [...], "scores": {"overall":
     0.5}}`, optionally with `"group"`. Data in another layout are read as by `rlsum data judgments`.
 
-    The encoder of a contextual metric learns scores with squared error, chosen by Pearson's correlation within groups
+    The encoder of a contextual metric learns scores, chosen by Pearson's correlation within groups
     (language pairs). `reward-model(model=...)` puts a number on any encoder, or on the last state of a causal model. It
     learns from votes: of two texts of an article a judge prefers the one with the higher score (Bradley and Terry, with
     Davidson's ties). A folder of `human-eval analyse` has them. FOLDER/length-controlled is fitted with length as a

@@ -22,7 +22,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from rlsum import config as configs
-from rlsum.config import Config
+from rlsum.config import Config, Training
 from rlsum.errors import UserError, option
 from rlsum.files import check_no_pipe, replacing_files, write_atomically
 from rlsum.models.summarizer import WEIGHTS, Model, own_tensors
@@ -68,7 +68,7 @@ class Progress:
     due: bool = False
     unwritten: dict[str, Any] | None = None
 
-    def validated(self, value: float, patience: int | None) -> bool:
+    def validated(self, value: float, training: Training) -> bool:
         """Count a validation by its selection value; returns whether it is the best so far."""
         self.due = False
         better = self.best is None or value > self.best
@@ -77,7 +77,7 @@ class Progress:
             self.best_step, self.without_gain = self.step, 0
         else:
             self.without_gain += 1
-            self.finished = patience is not None and self.without_gain >= patience
+            self.finished = training.patience is not None and self.without_gain >= training.patience
         return better
 
 

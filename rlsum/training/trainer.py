@@ -293,7 +293,7 @@ class Trainer:
         for name in ("reward", self.choice.name):
             if name in self.metrics:
                 result.check_defined(name, self.metrics[name])
-        better = progress.validated(value, training.patience)
+        better = progress.validated(value, training)
         monitor.valid(progress.step, result.values, better)
         shown = [json.loads(to_json(output)) for output in result.shown(training.sample_outputs)]
         monitor.append(SAMPLES, progress.step, shown)

@@ -152,7 +152,7 @@ def panel(name: str, points: Sequence[RejectionRates]) -> Panel:
         for (test, key), colour in zip(kept.items(), COLOURS, strict=False)
     )
     nominal = Curve("5%", COLOURS[-1], gains, np.full(len(gains), 0.05), dashed=True)
-    return Panel(name, (*lines, nominal), across="gain in r")
+    return Panel(name, (*lines, nominal), across="gain in r", up="power")
 
 
 def rejections(world: World, draws: int = DRAWS, swaps: int = SWAPS, seed: int = 0) -> RejectionRates:

@@ -187,7 +187,7 @@ def _panel(name: str, all_paths: Sequence[Path], drawn: Mapping[str, Frontier]) 
     for label, frontier in drawn.items():
         if name in frontier.gains:
             curves.append(Curve(label, COLOURS[-1], frontier.kl, SCALE * frontier.gains[name], dashed=True))
-    return Panel(name, tuple(curves), across=AXES[all_paths[0].unit])
+    return Panel(name, tuple(curves), across=AXES[all_paths[0].unit], up=f"change x {SCALE}")
 
 
 def _mean_kl(rows: Sequence[Row], steps: Sequence[int]) -> list[float]:

@@ -40,13 +40,14 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes: the label ``across``, the ``span`` of values shown, ``scales`` of both axes."""
+    """One pair of axes: their labels ``across`` and ``up``, the ``span`` of values shown, ``scales`` of both axes."""
 
     title: str
     curves: tuple[Curve, ...]
     across: str = "step"
     span: tuple[float, float] | None = None
     scales: tuple[Scale, Scale] = ("linear", "linear")
+    up: str = ""
 
 
 def look(number: int) -> tuple[str, bool]:
@@ -89,7 +90,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
         values = smoothed(curve.values, width)
         axes.plot(curve.steps, values, line, marker=marker, color=curve.colour, label=curve.label)
     axes.set_title(short_name(panel.title), loc="left")
-    axes.set(xlabel=panel.across, xscale=panel.scales[0], yscale=panel.scales[1])
+    axes.set(xlabel=panel.across, ylabel=panel.up, xscale=panel.scales[0], yscale=panel.scales[1])
     if panel.scales[0] == "linear":  # long numbers would run into each other
         axes.locator_params(axis="x", nbins=5, integer=panel.across == Panel.across)
     if panel.span is not None:

@@ -193,4 +193,4 @@ def _panel(encoder: str, centering: str, kinds: Mapping[str, Sequence[Estimate]]
         for (kind, values), colour in zip(kinds.items(), COLOURS, strict=False)
     )
     title = "no centering" if centering == "none" else f"{centering} centering"
-    return Panel(f"{encoder}, {title}", curves, "layer", (-0.15, 1.0))
+    return Panel(f"{encoder}, {title}", curves, "layer", (-0.15, 1.0), up="mean cosine")
