@@ -99,12 +99,14 @@ class Answers:
             raise type(error)(f"{error}; {done} of {len(prompts)} answers are there, {where}") from None
 
     def _sent(self, prompts: Mapping[bytes, str]) -> dict[bytes, Refused]:
-        options = self.options
-        body: dict[str, Any] = {"model": options.model, "temperature": options.temperature}
-        body |= {"max_tokens": options.max_tokens}
-        body |= {"logprobs": True, "top_logprobs": TOP} if self._asks_for_tokens else {}
-        turns = {key: [{"role": "user", "content": prompt}] for key, prompt in prompts.items()}
-        return self.server.answers({key: {**body, "messages": turn} for key, turn in turns.items()}, self._keep)
+        tokens = {"logprobs": True, "top_logprobs": TOP} if self._asks_for_tokens else {}
+        return self.server.answers({key: self._body(prompt) | tokens for key, prompt in prompts.items()}, self._keep)
+
+    def _body(self, prompt: str) -> dict[str, Any]:
+        """What the server is sent, but for the probabilities that some refuse."""
+        options, turns = self.options, [{"role": "user", "content": prompt}]
+        how = {"temperature": options.temperature, "max_tokens": options.max_tokens}
+        return {"model": options.model, **how, "messages": turns}
 
     def _keep(self, key: bytes, answer: Mapping[str, Any]) -> None:
         """Called by one thread at a time, as soon as the answer is there."""
@@ -117,9 +119,8 @@ class Answers:
         return [self._kept[key] for key in keys if key in self._kept]
 
     def _key(self, prompt: str, draw: int) -> bytes:
-        options, (low, high) = self.options, self.options.ends()
-        asked = f"{low}-{high} {options.temperature!r} {options.max_tokens} {draw}"
-        return content_key([options.model, asked, prompt])
+        low, high = self.options.ends()
+        return content_key([json.dumps(self._body(prompt)), f"{low}-{high} {draw}"])
 
     def _open(self, file: str) -> Store[str]:
         """The file, opened by this process: an SQLite connection must not be used after a fork."""
