@@ -8,6 +8,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from importlib.util import resolve_name
 from inspect import BoundArguments, Parameter
@@ -129,8 +130,9 @@ def files_read(function: Callable[..., Any]) -> dict[str, bytes]:
         module = _module_of(value, reader)
         if module is not None and module.__name__ not in found and (file := _own_file(module)) is not None:
             found[module.__name__] = file.read_bytes()
-            members = *vars(module).values(), *_imported(module, ast.parse(found[module.__name__]))
-            waiting += [(member, module) for member in members]
+            waiting += [(member, module) for member in vars(module).values()]
+            with suppress(SyntaxError):  # edited since it was imported
+                waiting += [(member, module) for member in _imported(module, ast.parse(found[module.__name__]))]
     return found
 
 

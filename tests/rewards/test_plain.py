@@ -189,3 +189,17 @@ def test_a_signature_changes_with_what_the_function_calls_and_reads(tmp_path, mo
         (tmp_path / f"{module}.py").write_text(text)
     assert (signature() != before) is differs
     assert ("|reads:" in before) is (name != "alone")
+
+
+def test_a_helper_that_is_being_edited_does_not_end_scoring(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "edited_helper.py").write_text("def count(text):\n    return len(text)\n")
+    (tmp_path / "edited_metric.py").write_text(
+        "import edited_helper\n"
+        "def counted(candidates):\n    return [edited_helper.count(text) for text in candidates]\n"
+    )
+    reward = rewards.Plain("edited_metric:counted", importlib.import_module("edited_metric").counted)
+    (tmp_path / "edited_helper.py").write_text("def count(text:\n")
+    assert "|reads:" in reward.signature
+    assert reward(["abc"]).tolist() == [3]
