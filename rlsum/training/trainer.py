@@ -336,7 +336,8 @@ class Trainer:
     def _valid_batches(self, rows: range | list[int]) -> Iterator[Batch]:
         """This process's share of batches of similar length; scores do not depend on what shares a batch."""
         by_length = sorted(rows, key=lambda row: self._valid_lengths[row])
-        size = 2 * self.config.training.batch_size  # no gradients to keep
+        size = self.config.training.batch_size
+        size = 2 * size if size > 1 else 1  # no gradients to keep; a model may have to read articles one by one
         for start in self.processes.share(range(0, len(by_length), size)):
             if self.interruption.signal is not None and self.processes.world_size == 1:
                 raise StoppedValidation  # several processes gather their results: they end the validation

@@ -32,6 +32,12 @@ OWN = {
     "diffllama": {**SIZES, "num_key_value_heads": 2},  # two attentions a layer
 }  # fmt: skip
 NAMES = list(OWN)
+REFUSED = {  # at more than one article a batch; at any
+    "git": {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24,
+            "vision_config": {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1,
+                              "num_attention_heads": 2, "image_size": 32, "patch_size": 16}},
+    "xlnet": {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 24},
+}  # fmt: skip
 
 
 def tokenizer(chat: bool = True):
@@ -58,7 +64,7 @@ def save(folder: Path, name: str, chat: bool = True, many_ends: bool = False) ->
 
     words = tokenizer(chat)
     ids = {"bos_token_id": words.bos_token_id, "eos_token_id": words.eos_token_id, "pad_token_id": words.pad_token_id}
-    config = CONFIG_MAPPING[name](vocab_size=len(words), **OWN[name], **ids)
+    config = CONFIG_MAPPING[name](vocab_size=len(words), **{**OWN, **REFUSED}[name], **ids)
     torch.manual_seed(3)
     network = AutoModelForCausalLM.from_config(config)
     draw_normal(((p, 0.3) for p in network.parameters() if p.dim() > 1), seed=3)

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 TRIED, STEPS = 16, 3  # tokens of a text that the ways to read articles are compared on, also one by one
 AMISS = 1e-2  # nats; sums of float32 in another order differ far less
 Score = Callable[["PreTrainedModel", Tensor, Tensor, Tensor], Tensor]
+NO_ID = 2**31  # of any vocabulary
+Decode = Callable[..., Tensor]
 
 
 class Causal(TransformersModel):
@@ -55,7 +57,7 @@ class Causal(TransformersModel):
         rules = TokenRules.behind_a_prompt(network.generation_config, pad, vocabulary.end)
         super().__init__(config, network, described, vocabulary, rules)
         self._differs: dict[tuple[str, bool], str] = {}  # device, half precision -> see _difference
-        self._told, self._padded = False, 0  # said; tokens of the longest article beside which one was scored
+        self._told, self._tried = False, {True: 0, False: 0}  # said; padded -> tokens of the longest batch tried
 
     def depends_on(self) -> dict[str, str]:
         """See Model.depends_on."""
@@ -88,6 +90,7 @@ class Causal(TransformersModel):
 
     def searched(self, batch: Batch, decoding: Decoding) -> Tensor:
         """See TransformersModel.searched."""
+        self._check_rows(batch)
         ids, mask = plain.left_padded(batch.src, batch.src_lengths)
         options = self.searching(batch, decoding, behind=ids.shape[1])
         options["generation_config"].stop_strings = list(self.vocabulary.stop) or None
@@ -103,8 +106,7 @@ class Causal(TransformersModel):
         """Whether articles are read once for all texts of so many tokens, not again for each; says why not, once.
 
         The first article on a device, and in half precision, is scored in both ways, and step by step: they must
-        agree. Otherwise articles of different lengths must score as one by one, tried where there are longer ones
-        than before: raises UserError.
+        agree. Otherwise see _check_rows.
         """
         reason = prefix.refusal(self.network.config, batch.src.shape[1] + width)
         device = batch.src.device.type
@@ -115,29 +117,45 @@ class Causal(TransformersModel):
         if reason and not self._told and not self.config.dropout:  # with dropout, nothing is sampled
             say(f"{self.config.pretrained}: every sample reads its article again: {reason}")
             self._told = True
-        longest = batch.src.shape[1]
-        if reason and self._padded < longest > batch.src_lengths.min():
-            self._check_padding(batch)
-            self._padded = longest
+        if reason:
+            self._check_rows(batch)
         return not reason
 
     @torch.no_grad()
-    def _check_padding(self, batch: Batch) -> None:
-        """Raise UserError if the shortest article of a batch has other log-probabilities beside the longest."""
+    def _check_rows(self, batch: Batch) -> None:
+        """Raise UserError where plain rows are decoded otherwise than scored, or otherwise beside longer articles.
+
+        The shortest article of a batch is tried, alone and beside the longest, where this is longer than before.
+        """
         pair, device = torch.stack([batch.src_lengths.argmin(), batch.src_lengths.argmax()]), batch.src.device.type
-        lengths = batch.src_lengths[pair]
-        src = batch.src[pair, : int(lengths[1])]
-        target = src[:, : min(TRIED, int(lengths[0]))]
+        src, lengths = batch.src[pair], batch.src_lengths[pair]
+        shortest, longest = lengths.tolist()
+        padded = shortest < longest
+        if longest <= self._tried[padded]:
+            return
+        text = src[0, : min(TRIED, shortest)]
+
+        def scored(src: Tensor, lengths: Tensor) -> Tensor:  # in one pass, then step by step
+            logits = plain.logits(self.network, src, lengths, text.expand(len(src), -1))[0]
+            return torch.cat([log_prob(logits, text), self._stepwise(plain.decode, src, lengths, text[:STEPS])])
+
         with self.no_dropout(), torch.autocast(device, enabled=False):
-            beside = plain.logits(self.network, src, lengths, target)[0]
-            alone = plain.logits(self.network, src[:1, : int(lengths[0])], lengths[:1], target[:1])[0]
-        gap = (log_prob(beside, target[0]) - log_prob(alone, target[0])).abs().max().item()
-        if not gap < AMISS:
-            raise UserError(
-                f"model.pretrained={self.config.pretrained}: log-probabilities of a text differ by {gap:.2g} nats "
-                f"beside a longer one: {self.described.model_type} cannot read articles with padding; set batch_size "
-                "to 1"
-            )
+            alone = scored(src[:1, :shortest], lengths[:1])
+            beside = scored(src[:, :longest], lengths) if padded else alone
+        steps, kind = alone[len(text) :], self.described.model_type
+        for gaps, reason in (
+            (
+                steps - alone[: len(steps)],
+                f"between decoding and scoring: transformers gives {kind} other inputs; choose another model",
+            ),
+            (beside - alone, f"beside a longer one: {kind} cannot read articles with padding; set batch_size to 1"),
+        ):
+            if not (gap := gaps.abs().max().item()) <= AMISS:
+                raise UserError(
+                    f"model.pretrained={self.config.pretrained}: log-probabilities of a text differ by {gap:.2g} nats "
+                    f"{reason}"
+                )
+        self._tried[padded] = longest
 
     @torch.no_grad()
     def _difference(self, batch: Batch) -> str:
@@ -158,7 +176,7 @@ class Causal(TransformersModel):
             try:
                 once = scored(prefix.logits)
                 with torch.autocast(device, enabled=False):
-                    steps = self._stepwise(src, lengths, target[0, :STEPS])
+                    steps = self._stepwise(prefix.decode, src, lengths, target[0, :STEPS])
             except torch.OutOfMemoryError:
                 raise
             except Exception as error:  # of a network that asks other things of its attention, any
@@ -175,8 +193,8 @@ class Causal(TransformersModel):
             return ""
         return f"log-probabilities would differ by {max(gap, gap_of_steps):.2g} nats"
 
-    def _stepwise(self, src: Tensor, lengths: Tensor, text: Tensor) -> Tensor:
-        """Log-probabilities (T,) of the ids of a text (T,) as it is decoded; src (1, S)."""
+    def _stepwise(self, decode: Decode, src: Tensor, lengths: Tensor, text: Tensor) -> Tensor:
+        """Log-probabilities (T,) of the ids of a text (T,) as it is decoded behind the first article of src (B, S)."""
         steps: list[Tensor] = []
 
         def follow(ids: Tensor, logits: Tensor) -> Tensor:
@@ -184,7 +202,7 @@ class Causal(TransformersModel):
             steps.append(log_prob(logits, after)[:1])
             return after
 
-        prefix.decode(self.network, src, lengths, lengths.new_zeros(2), follow, len(text), ends=[-1], pad=0)
+        decode(self.network, src, lengths, lengths.new_zeros(2), follow, len(text), ends=[NO_ID], pad=0)
         return torch.cat(steps)
 
     def _ending(self, logits: Tensor, stopped: Tensor) -> Tensor:

@@ -56,6 +56,12 @@ class TransformersModel(Model):
         leave_cudnn_attention()
         self.config, self.network, self.described, self.vocabulary = config, network, described, vocabulary
         self.rules = rules
+        if wrong := rules.beyond(size := len(network.get_output_embeddings().weight)):
+            raise UserError(
+                f"model.pretrained={config.pretrained}: {wrong} is no token of the network, which has {size}; correct "
+                "generation_config.json, or, if the tokenizer has more tokens, resize the network with "
+                "model.resize_token_embeddings(len(tokenizer)), and save it"
+            )
         network.generation_config = self.rules.generation_config(Decoding())
         if config.gradient_checkpointing:
             enable: Any = getattr(network, "activation_checkpointing_enable", network.gradient_checkpointing_enable)

@@ -88,6 +88,12 @@ class TokenRules:
                 raise UserError(f"generation_config.json: {key} is not followed for language models; remove it")
         return cls(start=None, pad=pad, ends=tuple(dict.fromkeys((end, *_ids(config.eos_token_id)))))
 
+    def beyond(self, size: int) -> str:
+        """The first of the rules' ids that a network of so many tokens does not have, as ``key=id``; "" if none."""
+        config = self.unlimited(Decoding()).to_dict()
+        rules = {key: _ids(ids) for key, ids in config.items() if ids and key.endswith(("token_id", "suppress_tokens"))}
+        return next((f"{key}={id_}" for key, ids in rules.items() for id_ in ids if not 0 <= id_ < size), "")
+
     def generation_config(self, decoding: Decoding) -> GenerationConfig:
         """The rules with decoding options, for files."""
         config = self.unlimited(decoding)

@@ -124,7 +124,7 @@ def _on_policy(config: Config, model: TransformersModel) -> TransformersModel:
     texts = {"id": ["0", "1"], "source": list(TRIAL), "references": [[TRIAL[1]]] * 2}
     with quietly():  # these are not the user's
         rows = model.read(datasets.Dataset.from_dict(texts), Tokenization(max_source=32, max_target=32))
-        batch = model.collate(rows[:2])
+        batch = model.collate(rows[: config.training.batch_size])
     with torch.random.fork_rng(devices=[]):  # leaves the run's random numbers alone
         torch.manual_seed(0)
         sampling = config.samples_from

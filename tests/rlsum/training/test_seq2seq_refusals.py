@@ -6,6 +6,7 @@ import shutil
 from dataclasses import replace
 
 import architectures
+import language_models
 import pytest
 import yaml
 from pretrained import ruled
@@ -173,3 +174,13 @@ def test_rewards_do_not_teach_a_network_whose_scores_are_not_those_of_its_sample
         with pytest.raises(ConfigError, match=rf"model.pretrained=.*{name}: log-probabilities .* off-policy"):
             trained(settings(place, name, tmp_path / start, objective=MIXED), init=init)
         assert not (tmp_path / start / "config.yaml").exists()
+
+
+def test_a_network_that_padding_changes_is_trained_with_one_article_at_a_time(place, tmp_path):
+    language_models.save(place / "git", "git")
+    values = settings(place, "git", tmp_path / "many", objective=MIXED, model={"kind": "causal"})
+    with pytest.raises(UserError, match="git cannot read articles with padding; set batch_size to 1"):
+        trained(values)
+    one = settings(place, "git", tmp_path / "one", objective=MIXED, model={"kind": "causal"},
+                   training={"batch_size": 1, "steps": 2})  # fmt: skip
+    assert (trained(one) / "best").is_dir()  # validation, too

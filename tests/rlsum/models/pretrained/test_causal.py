@@ -1,5 +1,7 @@
 """Language models as summarizers, held against transformers' own decoding, and a plain loop over tokens."""
 
+import json
+
 import language_models as lm
 import pretrained as tiny
 import pytest
@@ -163,6 +165,27 @@ def test_a_network_that_padding_changes_is_refused_and_reads_one_article_at_a_ti
             wrong(news, news.target)
 
 
+@pytest.mark.parametrize(
+    "way", [Decoding("beam", beam=2, max_length=5), Decoding(max_length=5), Sampling(max_length=5)]
+)
+def test_a_network_that_decodes_otherwise_than_it_scores_writes_and_learns_nothing(tmp_path, way):
+    def written(model, news):
+        return model.sample(news, 2, way) if isinstance(way, Sampling) else model.generate(news, way)
+
+    other = lm.summarizer(lm.save(tmp_path / "xlnet", "xlnet"))
+    one = tiny.batch(other, tiny.NEWS[:1])
+    for write in (lambda: written(other, one), lambda: other(one, one.target)):
+        with pytest.raises(UserError, match="between decoding and scoring: transformers gives xlnet other inputs"):
+            write()
+    padded = lm.summarizer(lm.save(tmp_path / "git", "git"))  # it scores padded articles as single ones
+    tokens = written(padded, one)
+    with torch.no_grad():
+        expected = alone(padded, one, 0, tokens.ids[0].tolist())
+    torch.testing.assert_close(tokens.log_prob[0], expected, atol=1e-5, rtol=0)
+    with pytest.raises(UserError, match="git cannot read articles with padding; set batch_size to 1"):
+        written(padded, tiny.batch(padded))
+
+
 def test_positions_that_the_longest_article_of_a_batch_stretches_are_refused(tmp_path):
     rope = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 8.0}
     folder = lm.save(tmp_path / "llama", "llama")
@@ -173,8 +196,9 @@ def test_positions_that_the_longest_article_of_a_batch_stretches_are_refused(tmp
     assert model.reads_once(tiny.batch(model, [("the mill", "the mill"), tiny.NEWS[3]]), 9)
     news = tiny.batch(model)
     assert max(news.src_lengths) > 120 > min(news.src_lengths)
-    with pytest.raises(UserError, match="llama cannot read articles with padding"):
-        model.reads_once(news, 9)
+    for way in (Decoding("beam", beam=2, max_length=9), Decoding(max_length=9)):
+        with pytest.raises(UserError, match="llama cannot read articles with padding"):
+            model.generate(news, way)
 
 
 def test_an_attention_that_asks_for_something_else_is_told_and_not_taken(folders, monkeypatch):
@@ -257,3 +281,12 @@ def test_rules_for_single_tokens_are_refused(folders, key):
     setattr(network.generation_config, key, [3])
     with pytest.raises(UserError, match=f"generation_config.json: {key} is not followed"):
         causal.TokenRules.behind_a_prompt(network.generation_config, 0, 2)
+
+
+@pytest.mark.parametrize("wrong", [9999, -1])
+def test_an_end_that_the_network_does_not_have_is_named(tmp_path, wrong):
+    folder = lm.save(tmp_path / "llama", "llama")
+    path = folder / loading.GENERATION
+    path.write_text(json.dumps({**json.loads(path.read_text()), "eos_token_id": [2, wrong]}))
+    with pytest.raises(UserError, match=rf"llama: eos_token_id={wrong} is no token .* correct generation_config.json"):
+        lm.summarizer(folder)
