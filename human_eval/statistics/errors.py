@@ -135,9 +135,10 @@ def estimate(values: dict[tuple[str, str], list[float]], how: Uncertainty = USUA
     counts = layout.items, layout.judges
     if layout.judges < 2 or layout.refused:
         return Estimate(mean, NAN, NAN, NAN, *counts, layout.refused or "one judge")
-    if layout.estimates(means[None]).variance[0] < 1e-24:
+    low, high, p, _ = layout.interval(means, level=how.level)
+    if np.isnan(p):
         return Estimate(mean, NAN, NAN, NAN if mean else 1.0, *counts, "all values are equal")
-    return Estimate(mean, *layout.interval(means, level=how.level)[:3], *counts)
+    return Estimate(mean, low, high, p, *counts)
 
 
 def agreement(

@@ -28,6 +28,7 @@ from rlsum.evaluation.statistics import LEVEL
 # Fewer judges share a taste by chance too often: where there are two camps, five judges are of the same one in 6.3% of
 # studies. With fewer items the test rejects too often (docs/results/calibration.md#the-card-of-a-study).
 FEWEST_JUDGES, FEWEST_ITEMS = 6, 20
+EQUAL = 1e-24  # a variance that is rounding alone
 NEARLY = 0.6  # mean vote in [-1, 1]: four of five votes agree
 
 
@@ -118,8 +119,13 @@ class Layout:
         return np.asarray(2 * t.sf(np.nan_to_num(statistic, nan=0.0), estimates.df))
 
     def interval(self, values: Floats, extra: float = 0.0, level: float = LEVEL) -> tuple[float, float, float, float]:
-        """Ends, p and df of Student's t for the mean of ``values`` (cells,), with ``extra`` variance."""
+        """Ends, p and df of Student's t for the mean of ``values`` (cells,), with ``extra`` variance.
+
+        NaN ends and p where all values are equal, up to rounding: nothing tells their spread.
+        """
         mean, variance, df, _ = (float(estimate[0]) for estimate in self.estimates(values[None]))
+        if variance + extra < EQUAL:
+            return np.nan, np.nan, np.nan, df
         deviation = (variance + extra) ** 0.5
         half = float(t.isf((1 - level) / 2, df)) * deviation
         return mean - half, mean + half, float(2 * t.sf(abs(mean) / deviation, df)), df
@@ -164,7 +170,7 @@ def random_judges(votes: ArrayLike, *, items: Ids | None = None, same: int = 0, 
     spread = nan if estimates is None else float(np.sqrt(estimates.judge_variance[0])) / 2
     if layout.refused or estimates is None:
         return RandomJudges(share, nan, nan, nan, *counts, spread, nan, layout.refused)
-    if estimates.variance[0] < 1e-24:
+    if estimates.variance[0] < EQUAL:
         fewer = min(layout.items, layout.judges)
         low, high = unanimous(mean, fewer, (1 - level) / 2)
         doubted = np.where(np.arange(len(values)) == 0, 0.0, values)

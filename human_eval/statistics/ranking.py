@@ -121,7 +121,8 @@ def _half_widths(
         return np.full(len(systems), np.nan), f"no interval: {layout.refused}"
     influence = scores[:, :-1] @ np.linalg.pinv(_laplacian((wins + wins.T) * slopes)) / weight[:, None]
     ends = [layout.interval(column, level=1 - (1 - level) / len(systems)) for column in influence.T]
-    return np.array([(high - low) / 2 for low, high, _, _ in ends]), ""
+    halves = np.array([(high - low) / 2 for low, high, _, _ in ends])
+    return halves, "no interval: all judges say the same, so their spread is unknown" if np.isnan(halves).all() else ""
 
 
 def _laplacian(edges: Floats) -> Floats:

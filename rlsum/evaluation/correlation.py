@@ -18,7 +18,7 @@ from rlsum.evaluation.coefficients.statistic import Engine, Level, Statistic
 from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.population import counted, population_interval
 from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, check_option, constant, judged_rows
-from rlsum.evaluation.statistics import OF_CORRELATIONS, Random, Uncertainty, row_blocks
+from rlsum.evaluation.statistics import EQUAL, OF_CORRELATIONS, Random, Uncertainty, row_blocks
 
 FEWEST = 30  # inputs of a bootstrap's interval, whose percentiles miss too often with fewer
 ENOUGH = 0.95  # share of resamples in which a statistic must be defined for an interval
@@ -139,11 +139,13 @@ def bootstrap_values(statistic: Engine, units: int, resamples: int, seed: int) -
 
 
 def percentiles(values: Floats, confidence: float) -> tuple[float, float, str]:
-    """Low and high end of the values (resamples,), or NaN and the reason if too many are undefined."""
+    """Low and high end of the values (resamples,), or NaN and the reason if too many are undefined, or all equal."""
     defined = values[~np.isnan(values)]
     if len(defined) < ENOUGH * len(values):
         share = 1 - len(defined) / len(values)
         return float("nan"), float("nan"), f"no interval: undefined in {share:.0%} of the resamples"
+    if np.ptp(defined) <= EQUAL * abs(defined[0]):  # as of judges who all agree
+        return float("nan"), float("nan"), "no interval: the same in all resamples"
     low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high), ""
 

@@ -23,6 +23,7 @@ TestOption = Literal["auto", "williams", "permutation", "clustered permutation"]
 ALPHA = 0.05  # level of tests, but those of a study that has its own
 LEVEL = 1 - ALPHA  # of intervals
 RESAMPLES = 10_000
+EQUAL = 1e-7  # a spread, as a share of the mean, that is rounding alone
 MANY = 1_000  # values from which on a mean is normal enough
 CHUNK = 1_000_000  # resampled values held at once: 8 MB of float64, which fits a processor's cache
 
@@ -124,7 +125,7 @@ def sign_flips(
     which ``differences - d`` is not rejected, so it excludes 0 where p is at most 1 - ``level``, and only there. A flip
     divides the items into kept and flipped ones, and the test of d counts it if d lies between their two means; so the
     ends are quantiles of the means of subsets of the items (Hartigan 1969). NaN ends if no flip of so few items can
-    reject.
+    reject, and if all differences are equal, up to rounding: nothing tells how far others may lie.
     """
     n, total = len(differences), differences.sum()
     kept, sizes = flipped_sums(np.stack([differences, np.ones(n)], axis=1), resamples, seed).T
@@ -132,7 +133,7 @@ def sign_flips(
     extreme = int((np.abs(2 * kept - total) >= abs(total) - tolerance).sum())
     p = (extreme + 1) / (len(kept) + 1)
     rank = int((1 - level) * (len(kept) + 1) + 1e-9)  # the interval ends where so many flips would count
-    if rank < 1:
+    if rank < 1 or np.ptp(differences) <= EQUAL * abs(total / n):
         return p, float("nan"), float("nan")
     with np.errstate(invalid="ignore", divide="ignore"):
         halves = np.stack([kept / sizes, (total - kept) / (n - sizes)])

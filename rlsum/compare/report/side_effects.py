@@ -110,6 +110,8 @@ def _length(results: Results, system: System, validations: Path | None, cut: Map
 
 
 def _interval(difference: Difference) -> str:
+    if math.isnan(difference.low):
+        return "no interval"
     return f"{SCALE * difference.low:+.2f} to {SCALE * difference.high:+.2f}"
 
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
 from rlsum.evaluation.rows import Floats
-from rlsum.evaluation.statistics import LEVEL
+from rlsum.evaluation.statistics import EQUAL, LEVEL
 
 TWO_SEEDS, MORE_SEEDS = (0.21, 5), (1.0, 2)  # factor and power in `degrees_of_freedom`, set by simulation
 STEPS = 60  # halvings of the search for a p-value, to 12 digits
@@ -63,13 +63,19 @@ class Components:
         """Standard error of the mean (...)."""
         return np.sqrt(self.from_articles + self.from_seeds)
 
+    @property
+    def equal(self) -> NDArray[np.bool_]:
+        """Whether all differences are equal (...), up to rounding: then nothing tells how far others may lie."""
+        return np.asarray(self.error <= EQUAL * np.abs(self.mean))
+
 
 @dataclass(frozen=True)
 class Difference:
     """The mean difference of two systems with its interval and two-sided p-value.
 
     ``seeds`` and ``articles`` are the numbers that entered. With one seed only articles are random: the result is
-    about these two models and says nothing about other trainings. NaN without two articles.
+    about these two models and says nothing about other trainings. NaN without two articles; equal differences have no
+    interval, and a p of 1 where they are 0, otherwise none.
     ``p_holm``: p adjusted for a family of tests, NaN before that.
     """
 
@@ -167,14 +173,14 @@ def interval(estimate: Components, level: float = LEVEL) -> tuple[Floats, Floats
     """
     if not 0 < level < 1:
         raise ValueError(f"level={level} must lie between 0 and 1, such as {LEVEL}")
-    half = critical(estimate, 1 - level)
+    half = np.where(estimate.equal, np.nan, critical(estimate, 1 - level))
     return estimate.mean - half, estimate.mean + half
 
 
 def p_value(estimate: Components, against: float = 0.0) -> Floats:
     """Two-sided p (...) of the hypothesis that the mean is ``against``: the smallest level that rejects it.
 
-    1 where every difference equals ``against``, NaN where the standard error is unknown.
+    1 where every difference equals ``against``, NaN where the standard error is unknown: as of equal differences.
     """
     distance = np.abs(estimate.mean - against)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -185,7 +191,8 @@ def p_value(estimate: Components, against: float = 0.0) -> Floats:
         level = np.exp(middle)
         rejected = 2 * stdtr(degrees_of_freedom(estimate, level), -t) <= level
         low, high = np.where(rejected, low, middle), np.where(rejected, middle, high)
-    return np.where(np.isnan(estimate.error), np.nan, np.exp(high))
+    unknown = np.isnan(estimate.error) | (estimate.equal & (distance > 0))
+    return np.where(unknown, np.nan, np.exp(high))
 
 
 def p_no_worse(estimate: Components, margin: float) -> Floats:

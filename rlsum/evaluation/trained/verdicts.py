@@ -73,7 +73,7 @@ def verdicts(
     held = [1.0] * len(judged)
     if margin is not None:
         held = list(
-            holm([max(float(p_no_worse(difference.components, margin)) for difference in tests) for tests in judged])
+            holm([np.max([p_no_worse(difference.components, margin) for difference in tests]) for tests in judged])
         )
     claims = (_claim(*family, alpha) for family in zip(judged, above, below, held, strict=True))
     nothing = (Verdict("no verdict", _closest(tests), float("nan")) for tests in systems)

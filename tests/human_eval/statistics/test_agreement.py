@@ -80,3 +80,10 @@ def test_all_the_same_and_nobody_twice():
     assert {same[name].reason for name in ("alpha", "kappa", "correlation")} == {"all judgments are the same"}
     single = agreements([[1, NAN], [NAN, -1]])
     assert {found.reason for found in single.values()} == {"no item has two judgments"}
+
+
+def test_judges_who_all_agree_leave_no_interval():
+    found = agreements(np.tile([[1.0], [-1], [0], [1]], (6, 3)))
+    assert {name: measure.value for name, measure in found.items()} == pytest.approx(dict.fromkeys(found, 1))
+    assert np.isnan([(measure.low, measure.high) for measure in found.values()]).all()
+    assert {measure.reason for measure in found.values()} == {"no interval: the same in all resamples"}

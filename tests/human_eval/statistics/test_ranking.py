@@ -93,6 +93,16 @@ def test_what_cannot_be_ranked_is_refused_in_words():
     assert ranked(votes, ("a", "b")).systems
 
 
+@pytest.mark.parametrize(("value", "points"), [(0, 0.0), (0, 3.0), (0.5, 0.0), (1, 3.0)])
+def test_judges_who_all_say_the_same_have_strengths_and_no_interval(value, points):
+    pairs = combinations(SYSTEMS, 2)
+    votes = [vote for pair in pairs for vote in votes_of(np.full((24, 6), float(value)), pair=pair)]
+    for systems, rows in ((SYSTEMS, votes), (SYSTEMS[:2], [vote for vote in votes if vote.pair == ("a", "b")])):
+        found = ranked(rows, systems, points, better=())
+        assert np.isnan([(row.low, row.high) for row in found.systems]).all()
+        assert "all judges say the same" in found.reason
+
+
 def test_few_judges_or_items_have_no_interval():
     found = ranked(votes_of([[1], [1], [-1]]), ("a", "b"))
     assert found.systems

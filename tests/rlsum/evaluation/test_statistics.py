@@ -135,9 +135,17 @@ def test_scores_that_tell_nothing_of_their_spread_have_no_interval(values, n):
 def test_an_interval_excludes_0_exactly_where_the_test_rejects(differences):
     interval, p = paired_difference(differences, [0.0] * len(differences))
     if np.isnan(interval.low):
-        assert p > 0.05 or len(differences) < 6
+        assert p > 0.05 or len(differences) < 6 or np.ptp(differences) <= 1e-7 * abs(np.mean(differences))
     else:
         assert (interval.low > 0 or interval.high < 0) == (p <= 0.05)
+
+
+def test_equal_differences_have_a_p_and_no_interval():
+    scores = np.random.default_rng(0).uniform(size=12)
+    interval, p = paired_difference(scores + 0.01, scores)  # with the rounding of their subtraction
+    assert p == pytest.approx(2 / 2**12)
+    assert interval.mean == pytest.approx(0.01)
+    assert np.isnan([interval.low, interval.high]).all()
 
 
 def test_interval_of_a_difference_by_hand():

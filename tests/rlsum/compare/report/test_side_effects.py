@@ -54,6 +54,8 @@ def test_summaries_cut_to_the_length_of_the_start_say_whether_the_gain_is_length
     said = side_effects(found, found.trained[0], (), {"a": same})
     assert f"one is longer in 100% of the pairs; cut to the lengths of start they score {100 * same.mean:+.2f}" in said
     assert word in said
+    one = compare_systems(noise(7, 0.5)[:, :1], noise(8, 0.5, 1)[:, :1])
+    assert "on m (no interval): no gain" in side_effects(found, found.trained[0], (), {"a": one})
 
 
 def test_where_the_texts_became_longer_is_said():

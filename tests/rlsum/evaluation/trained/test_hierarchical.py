@@ -123,9 +123,16 @@ def test_too_few_articles_or_no_seed_have_no_p(table):
     assert np.isnan(p_value(components(table)))
 
 
-def test_equal_systems_are_not_different():
-    found = compare_systems(np.ones((3, 10)), np.ones((3, 10)))
-    assert (found.p, found.low, found.high) == (1, 0, 0)
+@pytest.mark.parametrize("seeds", [1, 2, 3])
+@pytest.mark.parametrize("gain", [0, 0.01, -1])
+def test_equal_differences_tell_nothing_of_their_spread(seeds, gain):
+    scores = np.random.default_rng(0).uniform(size=(seeds, 6))
+    found = compare_systems(scores + gain, scores)  # with the rounding of their subtraction
+    assert found.mean == pytest.approx(gain)
+    assert np.isnan([found.low, found.high]).all()
+    assert np.isnan(p_no_worse(found.components, 0.5))
+    assert found.p == 1 if gain == 0 else np.isnan(found.p)
+    assert not components(scores).equal
 
 
 def test_no_worse_agrees_with_the_90_percent_interval():
