@@ -121,10 +121,14 @@ def by_system(outputs: Sequence[Output]) -> dict[str, list[Output]]:
     for output in outputs:
         systems.setdefault(output.system, []).append(output)
     for system, members in systems.items():
-        for identity, count in Counter(output.id for output in members).items():
-            if count > 1:
-                raise RecordError(f"system {system!r} has two outputs with id {identity!r}; keep one, or rename one")
+        _check_ids(system, members)
     return systems
+
+
+def _check_ids(system: str, outputs: Sequence[Output]) -> None:
+    for identity, count in Counter(output.id for output in outputs).items():
+        if count > 1:
+            raise RecordError(f"system {system!r} has two outputs with id {identity!r}; keep one, or rename one")
 
 
 def read_systems(
@@ -182,6 +186,7 @@ def outputs_of(
     systems = {}
     for system, members in texts.items():
         if members and all(isinstance(member, Output) for member in members):
+            _check_ids(system, members)
             systems[system] = list(members)
             continue
         pairs = Listed.of(members, references, sources, columns)

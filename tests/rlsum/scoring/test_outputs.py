@@ -14,6 +14,7 @@ from rlsum.scoring.outputs import (
     by_system,
     load_available,
     measure_properties,
+    outputs_of,
     read_systems,
     score_system,
 )
@@ -106,6 +107,8 @@ def test_one_system_cannot_answer_twice():
     assert list(by_system([output("1", "a", "x"), output("1", "b", "y"), output("2", "c", "x")])) == ["x", "y"]
     with pytest.raises(RecordError, match="'x' has two outputs with id '1'"):
         by_system([output("1", "a", "x"), output("1", "b", "x")])
+    with pytest.raises(RecordError, match="'x' has two outputs with id '1'"):  # which would be paired with one
+        outputs_of({"x": [output("1", "a", "x"), output("1", "b", "x")]}, (), ())
 
 
 def test_the_same_name_in_two_files_is_told_apart(tmp_path):
