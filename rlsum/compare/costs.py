@@ -105,7 +105,9 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
                 continue
             timed[cell.system] = replace(measured, starting=opened + measured.starting)
             timed_ways |= set(left)
-            write_atomically(path, json.dumps({name: asdict(timing) for name, timing in timed.items()}).encode())
+            with folder.lock("costs", wait=True):  # others that begin on this folder write it at the same time
+                timed = timed_in(folder) | timed
+                write_atomically(path, json.dumps({name: asdict(timing) for name, timing in timed.items()}).encode())
             slowest = max(timed.values(), key=lambda timing: timing.update)  # also of the kinds that are not yet timed
             counted = [(timed.get(name, slowest), count) for name, count in updates.items()]
             all_of_them = duration(sum(timing.update * count for timing, count in counted))

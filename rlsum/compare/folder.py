@@ -83,8 +83,9 @@ class Folder:
         """Whether scores are of other texts than those that the file of summaries has now."""
         outputs, scores = self.outputs(cell)[method], self.scores(cell, method)
         both = outputs.exists() and scores.exists()
-        newer = both and outputs.stat().st_mtime > scores.stat().st_mtime  # else it need not be read
-        return newer and read_scores(scores).outputs != digest(outputs)
+        # else it need not be read; its own time would not do: a file that replaces another keeps it
+        changed = both and outputs.stat().st_ctime_ns >= scores.stat().st_ctime_ns
+        return changed and read_scores(scores).outputs != digest(outputs)
 
     # ---- whose folder it is --------------------------------------------------------------------------------------
 

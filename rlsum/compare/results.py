@@ -47,7 +47,7 @@ class System:
 
 @dataclass(frozen=True)
 class Contrast:
-    """``system`` minus ``other`` on a metric. ``partial``: what one of them lacks, which allows no verdict, or ""."""
+    """``system`` minus ``other`` on a metric. ``partial``: what they lack, which allows no verdict, or ""."""
 
     system: str
     other: str
@@ -128,18 +128,26 @@ def unchanged(results: Results) -> dict[str, list[int]]:
     return seeds_of
 
 
-def gather(folder: Folder, cells: Sequence[Cell], method: str) -> Results:
-    """The results of all cells that are done, with differences from start, control and the chosen system."""
+def gather(folder: Folder, cells: Sequence[Cell], method: str, why_failed: Mapping[str, str] | None = None) -> Results:
+    """The results of all cells that are done, with differences from start, control and the chosen system.
+
+    ``why_failed``: cell -> what a failure was that leaves nothing in the folder, since the next start tries again.
+    """
     comparison = folder.comparison
     scored: dict[str, Scores] = {}
     failed: dict[str, str] = {}
     for cell in cells:
         path = folder.scores(cell, method)
-        if path.exists():
-            scored[cell.name] = read_scores(path)
-        elif method in folder.outputs(cell):
+        why = (why_failed or {}).get(cell.name)
+        if method not in folder.outputs(cell):
+            continue
+        if not path.exists():
             state = folder.state(cell)
-            failed[cell.name] = state.reason or f"not finished: {state.stage}"
+            failed[cell.name] = state.reason or why or f"not finished: {state.stage}"
+        elif folder.outdated(cell, method):
+            failed[cell.name] = why or "its summaries changed after they were scored"
+        else:
+            scored[cell.name] = read_scores(path)
     outputs = {cell.name for cell in cells if cell.kind == "outputs"}
     of_test = _of_test([scores for name, scores in scored.items() if name not in outputs] or [*scored.values()])
     comparable: dict[str, Scores] = {}
@@ -239,8 +247,10 @@ def contrasts(results: Results, other: str) -> list[Contrast]:
 def compare(system: System, other: System, metric: str) -> Contrast:
     """Two rows on one metric, paired by seed and article: on what both have."""
     pair = system.metrics[metric], other.metrics[metric]
-    partial = next(filter(None, map(unjudged, pair)), "")
-    return Contrast(system.name, other.name, metric, compare_systems(*pair), partial)
+    difference = compare_systems(*pair)
+    equal = "the same difference on every article" if difference.components.equal and difference.mean else ""
+    partial = next(filter(None, map(unjudged, pair)), equal)
+    return Contrast(system.name, other.name, metric, difference, partial)
 
 
 def adjusted(family: Iterable[Contrast]) -> list[Contrast]:

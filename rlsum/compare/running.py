@@ -95,7 +95,7 @@ def compare(
         return Compared(folder.path, (), failed)
     try:
         with quietly(), folder.lock(REPORT, wait=True):
-            return Compared(folder.path, tuple(write_report(folder, cells)), failed)
+            return Compared(folder.path, tuple(write_report(folder, cells, failed)), failed)
     except OSError as error:
         fix = f"nothing is lost: make room, and add {option('report_only', True)}"
         raise UserError(f"{folder.path / REPORT}: cannot be written ({error.strerror}); {fix}") from error

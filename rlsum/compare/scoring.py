@@ -71,13 +71,16 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def up_to_date(path: Path, specs: Mapping[str, RewardSpec], retry: bool = False) -> bool:
-    """Whether a file has a score or a reason for every metric; with ``retry`` a reason does not count."""
+def up_to_date(outputs: Path, path: Path, specs: Mapping[str, RewardSpec], retry: bool = False) -> bool:
+    """Whether ``path`` has a score or a reason for every metric, of ``outputs`` as they are; with ``retry`` a reason
+    does not count.
+    """
     if not path.exists():
         return False
     scores = read_scores(path)
     settled = set(scores.metrics) | (set() if retry else set(scores.missing))
-    return all(name in settled and scores.specs[name] == str(as_spec(spec)) for name, spec in specs.items())
+    complete = all(name in settled and scores.specs[name] == str(as_spec(spec)) for name, spec in specs.items())
+    return complete and scores.outputs == digest(outputs)
 
 
 def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> dict[str, str]:

@@ -145,7 +145,7 @@ class Work:
                         raise CellFailed(f"{path}: no such file; give the outputs of {cell.system}")
                     self._command(cell, generate_command(self.folder.comparison, cell, method), lock)
                 scores, specs = self.folder.scores(cell, method), self.folder.comparison.scored
-                if self.folder.outdated(cell, method) or not up_to_date(scores, specs, self.retry):
+                if not up_to_date(path, scores, specs, self.retry):
                     scorer.submit(score_file, path, scores, specs).result()
             self._settle(cell)
         except (UserError, OSError) as error:

@@ -14,6 +14,7 @@ from rlsum.compare import simulated
 from rlsum.compare.cells import Cell, cells_of
 from rlsum.compare.config import Comparison
 from rlsum.compare.folder import Folder
+from rlsum.compare.scoring import digest
 from rlsum.files import write_atomically
 from rlsum.records import Output, write_outputs
 
@@ -86,6 +87,7 @@ def finish(folder: Folder, cell: Cell, scores: dict[str, np.ndarray], method: st
         "specs": {name: name for name in scores},
         "signatures": {name: f"{name}|version:1" for name in scores},
         "missing": {},
+        "outputs": digest(path),
     }
     folder.scores(cell, method).write_text(json.dumps(content))
 

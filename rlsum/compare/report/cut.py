@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -59,18 +58,15 @@ def _difference(
         if len(files) < 2 or not all(file is not None and file.exists() for file in files):
             rows.append(np.full(len(results.ids), np.nan))
             continue
-        if not texts.exists() or any(Path(str(file)).stat().st_mtime > texts.stat().st_mtime for file in files):
-            scores.unlink(missing_ok=True)
-            longer, shorter = (read_outputs(str(file)) for file in files)
-            if folder.comparison.cleans:
-                longer, shorter = clean_records(longer), clean_records(shorter)
-            lengths = {output.id: len(units(output.candidate)) for output in shorter}
-            texts.parent.mkdir(exist_ok=True)
-            write_outputs(
-                texts,
-                (replace(out, candidate=cut(out.candidate, lengths[out.id])) for out in longer if out.id in lengths),
-            )
-        if not up_to_date(scores, specs):
+        longer, shorter = (read_outputs(str(file)) for file in files)
+        if folder.comparison.cleans:
+            longer, shorter = clean_records(longer), clean_records(shorter)
+        lengths = {output.id: len(units(output.candidate)) for output in shorter}
+        write_outputs(
+            texts,
+            (replace(out, candidate=cut(out.candidate, lengths[out.id])) for out in longer if out.id in lengths),
+        )
+        if not up_to_date(texts, scores, specs):
             score_file(texts, scores, specs)
         scored = read_scores(scores)
         of_article = dict(zip(scored.ids, scored.metrics.get(reward, ()), strict=False))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -45,9 +45,9 @@ from rlsum.training.validation import in_log
 ITEMS = 30  # of the study that the report begins
 
 
-def write_report(folder: Folder, cells: Sequence[Cell]) -> list[Block]:
-    """Write ``report/`` in the folder from what is finished; returns the blocks."""
-    results = [gather(folder, cells, method) for method in folder.comparison.decoding]
+def write_report(folder: Folder, cells: Sequence[Cell], why_failed: Mapping[str, str] | None = None) -> list[Block]:
+    """Write ``report/`` from what is finished; returns the blocks. ``why_failed``: as `gather` takes it."""
+    results = [gather(folder, cells, method, why_failed) for method in folder.comparison.decoding]
     shown = blocks(folder, cells, results)
     files = formats.file_names(others={".html": "index", ".tex": "tables"})
     texts = {name: text(results) for name, text in FILES.items()}

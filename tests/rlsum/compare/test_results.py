@@ -1,4 +1,5 @@
 import json
+import os
 from dataclasses import replace
 
 import comparisons
@@ -89,6 +90,33 @@ def test_a_cell_that_is_not_finished_is_undefined_and_named(tmp_path):
     scores = results.systems["rouge-2"].metrics["rouge-l"]
     assert (np.isnan(scores).all(axis=1).tolist(), scores.shape) == ([False, True, False], (3, 80))
     assert compare(results.systems["rouge-2"], results.systems["start"], "rouge-l").difference.seeds == 2
+
+
+def test_a_difference_that_is_the_same_on_every_article_allows_no_verdict(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, GAINS)
+    for cell in cells:
+        comparisons.finish(
+            folder, cell, dict.fromkeys(folder.comparison.specs, np.full(80, 0.3 + GAINS.get(cell.system, 0)))
+        )
+    results = gather(folder, cells, "beam")
+    found = compare(results.systems["rouge-l"], results.systems["start"], "rouge-l")
+    assert found.partial == "the same difference on every article"
+    assert not found.shown
+    assert not best(results, "rouge-l").shown
+    said = "\n".join(findings(results))
+    assert "rouge-l has no verdict (the same difference on every article against start; so far +20.00" in said
+    assert compare(results.systems["none"], results.systems["start"], "rouge-l").partial == ""
+
+
+def test_scores_of_other_texts_are_no_row_though_the_file_is_older_than_they_are(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, GAINS)
+    path = folder.outputs(comparisons.named(cells, "rouge-l-2"))["beam"]
+    older = tmp_path / "older.jsonl"
+    older.write_text(path.read_text().replace("an ash", "no ash"))
+    os.utime(older, (1e9, 1e9))
+    older.replace(path)
+    assert folder.state(comparisons.named(cells, "rouge-l-2")).stage == "waiting"
+    assert gather(folder, cells, "beam").failed == {"rouge-l-2": "its summaries changed after they were scored"}
 
 
 def rewrite(folder, cells, name, **changes):
@@ -268,4 +296,4 @@ def test_rows_are_scored_without_what_announces_a_summary_where_a_model_answers_
     assert [scores.metrics[name][0] == 1 for name in ("l", "rouge-1")] == [clean] * 2
     assert scores.properties["length"][0] == (2 if clean else 3)
     assert bool(raw_debris(scores)) != clean
-    assert up_to_date(tmp_path / "o.json", comparison.specs) != clean
+    assert up_to_date(tmp_path / "o.jsonl", tmp_path / "o.json", comparison.specs) != clean

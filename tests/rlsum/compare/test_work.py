@@ -178,6 +178,11 @@ def test_outputs_that_are_added_are_scored_for_the_report_alone_and_of_other_art
     outputs.write_text(outputs.read_text().replace('"candidate": "', '"candidate": "something else '))
     assert compare(added, jobs=1, report_only=True).failed == {}
     assert known.read_text() != before, "a file that has changed is scored again"
+    outputs.write_text(2 * text)
+    assert compare(added, jobs=1, report_only=True).failed.keys() == {"lead"}
+    report = (tmp_path / "report" / "report.md").read_text()
+    assert "2 outputs with id 'test-0'" in report, "and no scores of the texts before"
+    assert "| lead |" not in report.partition("Cells without")[0]
     missing = comparisons.comparison(tmp_path, seeds=(1,), outputs={"other": str(tmp_path / "none.jsonl")})
     assert compare(missing, jobs=1, report_only=True).failed == {}
     assert "not finished: waiting" in (tmp_path / "report" / "report.md").read_text()

@@ -25,6 +25,7 @@ def ordinary(number: int) -> str:
 def read(tmp_path, texts, **changes):
     """What the report says of texts that ``texts(cell, number)`` gives, with the results."""
     folder, cells = comparisons.finished(tmp_path, {"rouge-l": 0.2}, articles=40, **changes)
+    results = gather(folder, cells, "beam")
     for cell in cells:
         if cell.kind != "outputs":
             outputs = (
@@ -32,7 +33,6 @@ def read(tmp_path, texts, **changes):
                 for n in range(40)
             )
             write_outputs(folder.outputs(cell)["beam"], outputs)
-    results = gather(folder, cells, "beam")
     return read_texts(folder, cells, results), results, folder, cells
 
 
