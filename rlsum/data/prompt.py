@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 PLACE, TURN = "@article@", "@turn@"  # stand for the article and another turn in what a template makes
 TODAY = "26 Jul 2024"  # of templates that tell it: a prompt is the same every day
-CLOCK = re.compile(r"strftime_now\([^)]*\)")
+CLOCK = f"{{% macro strftime_now(form) %}}{TODAY}{{% endmacro %}}\n"
 
 
 @dataclass(frozen=True)
@@ -198,17 +197,14 @@ def _rendered(
     tokenizer: PreTrainedTokenizerBase, system: str | None, user: str, answer: str | None = None
 ) -> str | None:
     """A chat as a text, up to the answer or with it; None if the template refuses these turns."""
-    from jinja2 import TemplateError
-
     turns = [("system", system), ("user", user), ("assistant", answer)]
     messages = [{"role": role, "content": text} for role, text in turns if text is not None]
     try:
-        template = CLOCK.sub(repr(TODAY), tokenizer.get_chat_template())
         written: str = tokenizer.apply_chat_template(
-            messages, chat_template=template, tokenize=False, add_generation_prompt=answer is None, date_string=TODAY,
-            enable_thinking=False,
+            messages, chat_template=CLOCK + tokenizer.get_chat_template(), tokenize=False,
+            add_generation_prompt=answer is None, date_string=TODAY, enable_thinking=False,
         )  # fmt: skip
-    except (TemplateError, TypeError, ValueError) as error:  # ValueError: several templates, and no default
+    except Exception as error:  # of a template, any
         if system is not None or answer is not None:
             return None
         raise UserError(f"model.template=chat: the chat template cannot be used ({error}); set it to plain") from error

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from pydantic import ValidationError
+
 from rlsum.config import Config, DataConfig, Training
 from rlsum.errors import UserError, option
 from rlsum.generation.options import Generating
@@ -113,11 +115,9 @@ def decoding_from(settings: dict[str, Any], most: int | None = None) -> Decoding
     values = {name: value for name, value in values.items() if value is not None}
     try:
         return replace(ours, **values).searching()
-    except ValueError as error:
-        raise UserError(
-            f"generation_config.json: {values} is invalid; max_length must be larger than min_length, and no length "
-            "negative: correct the file"
-        ) from error
+    except ValidationError as error:
+        reasons = "; ".join(" ".join(map(str, (*fault["loc"], fault["msg"]))) for fault in error.errors())
+        raise UserError(f"generation_config.json: {values} is invalid ({reasons}): correct the file") from error
 
 
 def summary(config: Config, decoding: Decoding, ignored: list[str]) -> str:

@@ -80,8 +80,7 @@ class Causal(TransformersModel):
 
         def next_ids(ids: Tensor, logits: Tensor) -> Tensor:
             if self.vocabulary.stop:
-                stopped = [self.vocabulary.stopped(row) for row in ids.tolist()]
-                logits = self._ending(logits, torch.tensor(stopped, device=logits.device))
+                logits = self._ending(logits, self._stopped(ids))
             return choose.next(ids, logits)
 
         ends, pad = self.rules.ends, self.rules.pad
@@ -93,9 +92,9 @@ class Causal(TransformersModel):
         self._check_rows(batch)
         ids, mask = plain.left_padded(batch.src, batch.src_lengths)
         options = self.searching(batch, decoding, behind=ids.shape[1])
-        options["generation_config"].stop_strings = list(self.vocabulary.stop) or None
-        words = self.vocabulary.tokenizer
-        texts: Tensor = self.network.generate(input_ids=ids, attention_mask=mask, tokenizer=words, **options)
+        if self.vocabulary.stop:  # transformers' stop_strings may begin in the prompt
+            options["stopping_criteria"] = [lambda so_far, _: self._stopped(so_far[:, ids.shape[1] :])]
+        texts: Tensor = self.network.generate(input_ids=ids, attention_mask=mask, **options)
         texts = texts[:, ids.shape[1] :]
         if self.vocabulary.stop:  # behind a stop string comes padding or nothing, where ours have an end
             texts = F.pad(texts, (0, 1), value=self.rules.pad)[:, : decoding.max_length]
@@ -204,6 +203,10 @@ class Causal(TransformersModel):
 
         decode(self.network, src, lengths, lengths.new_zeros(2), follow, len(text), ends=[NO_ID], pad=0)
         return torch.cat(steps)
+
+    def _stopped(self, ids: Tensor) -> Tensor:
+        """Which texts (R,) of ids (R, t) a stop string has ended."""
+        return torch.tensor([self.vocabulary.stopped(row) for row in ids.tolist()], device=ids.device)
 
     def _ending(self, logits: Tensor, stopped: Tensor) -> Tensor:
         """Logits (..., V) with the end as certain where a stop string has ended the text (...)."""

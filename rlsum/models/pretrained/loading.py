@@ -174,13 +174,18 @@ def load_tokenizer(name: str) -> PreTrainedTokenizerBase:
 
 
 def load_generation_config(name: str) -> GenerationConfig:
-    """The model's generation config, by default the decoding settings in an older config.json."""
+    """The model's generation config, by default the decoding settings in an older config.json.
+
+    Raises PretrainedError for settings that transformers refuses.
+    """
     from transformers import GenerationConfig
 
     try:
         return GenerationConfig.from_pretrained(name)
     except OSError:  # no such file
         return GenerationConfig.from_pretrained(name, config_file_name="config.json", _from_model_config=True)
+    except (ValueError, TypeError) as error:
+        raise PretrainedError(f"model.pretrained={name}: {GENERATION}: {error} Correct the file") from error
 
 
 def load_network(name: str, dropout: bool, family: Family = SEQ2SEQ) -> PreTrainedModel:

@@ -217,6 +217,7 @@ def _in_transformers(decoding: Decoding, kind: Any) -> dict[str, Any]:
 
 
 def _ids(value: int | Sequence[int] | None) -> tuple[int, ...]:
-    if value is None:
-        return ()
-    return (value,) if isinstance(value, int) else tuple(value)
+    ids = () if value is None else tuple(value) if isinstance(value, list | tuple) else (value,)
+    if any(type(id_) is not int for id_ in ids):
+        raise UserError(f"generation_config.json: {value!r} is no id of a token; write a number, or a list of numbers")
+    return ids

@@ -1,6 +1,7 @@
 """``rlsum generate`` with a model that no run has written: the same texts as transformers' own ``generate``."""
 
 import json
+import re
 
 import language_models
 import pretrained as tiny
@@ -157,6 +158,22 @@ def test_settings_that_are_left_out_are_those_of_rlsum():
     assert found == Decoding("beam", max_length=7, beam=5, min_length=2, **stopping)
     with pytest.raises(UserError, match=r"generation_config.json: .*'min_length': 9"):
         plain.decoding_from({"max_length": 10, "min_new_tokens": 9})
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (
+            {"num_beams": 0},
+            "'beam': 0.* is invalid .beam Input should be greater than or equal to 1.: correct the file",
+        ),
+        ({"max_new_tokens": 0}, "`max_new_tokens` must be greater than 0, but is 0. Correct the file"),
+        ({"eos_token_id": "2"}, "'2' is no id of a token; write a number"),
+    ],
+)
+def test_settings_that_cannot_be_are_named(tmp_path, articles, setting, message):
+    folder = saved(tmp_path / "mine", "bart", **setting)
+    assert re.search(f"generation_config.json: .*{message}", refused(folder, articles, "-o", tmp_path / "o.jsonl"))
 
 
 def test_settings_that_are_not_followed_are_told(tmp_path, articles):

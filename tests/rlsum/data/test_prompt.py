@@ -149,12 +149,15 @@ def test_the_digest_changes_with_what_is_asked_and_not_with_the_day():
     made = [first, *(prompt(tokenizer, ASKED, chat=True, **more) for more in ({"system": "x"}, {"stop": ("\n",)}))]
     assert len({one.digest() for one in made}) == 3
     assert prompt(tokenizer, ASKED, chat=True).digest() == first.digest()
+    for clock in ("{{ strftime_now('%d (%Y)') }}", "{% set now = strftime_now %}{{ now('%Y') }}"):
+        assert prompt(words(clock + lm.TEMPLATE), ASKED, chat=True).before.startswith("26 Jul 2024<|im_start|>")
 
 
 def test_what_cannot_be_a_prompt_is_refused():
     for tokenizer, message in (
         (lm.tokenizer(chat=False), "the tokenizer has no chat template; set model.template=plain"),
         (words("{{ raise_exception('never') }}"), "cannot be used"),
+        (words("{{ 1 // 0 }}"), "cannot be used .*division"),
         (words("{% for turn in messages %}{{ turn['role'] }}{% endfor %}"), "does not repeat the user's turn"),
         (words({"tools": lm.TEMPLATE, "documents": lm.TEMPLATE}), "multiple chat templates with no default"),
     ):

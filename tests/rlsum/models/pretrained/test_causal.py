@@ -261,6 +261,15 @@ def test_a_stop_string_ends_a_text_for_certain_and_is_no_part_of_it(folders, way
     assert forced
 
 
+def test_a_stop_string_that_begins_in_the_prompt_ends_no_text(folders):
+    free = lm.summarizer(folders["llama"])
+    news, decoding = tiny.batch(free), Decoding("beam", beam=2, max_length=9)
+    text = free.to_text(news, free.generate(news, decoding))[1]
+    first = free.vocabulary.tokenizer.decode(free.generate(news, decoding).ids[1, :1])
+    stopping = lm.summarizer(folders["llama"], stop=[free.vocabulary.after[-1] + first])
+    assert text == stopping.to_text(news, stopping.generate(news, decoding))[1]
+
+
 @pytest.mark.parametrize("way", ["greedy", "sample"])
 def test_a_padding_token_that_was_added_without_a_row_of_the_network_is_not_read(tmp_path, way):
     folder = lm.save(tmp_path / "llama", "llama", many_ends=True)
