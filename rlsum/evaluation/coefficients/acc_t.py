@@ -73,7 +73,8 @@ def _calibrated(pairs: _Pairs, weights: Floats) -> tuple[Floats, Floats]:
 def _of_last_axis(human: Floats, metric: Floats) -> Floats:
     """Tie-calibrated accuracy (...) of ``metric`` (..., n) against ``human`` (..., n), each over its own pairs."""
     shape, first, second = human.shape[:-1], *np.triu_indices(human.shape[-1], 1)
-    people, scores = ((values[..., first] - values[..., second]).reshape(-1, len(first)) for values in (human, metric))
+    size = int(np.prod(shape)), len(first)  # of one system there is no pair
+    people, scores = ((values[..., first] - values[..., second]).reshape(size) for values in (human, metric))
     order = np.argsort(np.abs(scores), axis=1, kind="stable")
     people, scores = np.take_along_axis(people, order, 1), np.take_along_axis(scores, order, 1)
     right = (people * scores > 0).astype(np.float64)

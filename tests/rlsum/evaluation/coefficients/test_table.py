@@ -32,3 +32,6 @@ def test_a_function_is_of_the_last_axis(name):
         x, y = np.random.default_rng(1).normal(size=(2, 3, 4, 6))
         one_by_one = [[of.of(a, b) for a, b in zip(*rows, strict=True)] for rows in zip(x, y, strict=True)]
         np.testing.assert_allclose(of.of(x, y), one_by_one)
+        alone = of.of(x[..., :1], y[..., :1])  # as of a group with one system
+        assert np.isnan(alone).all()
+        assert alone.shape == (3, 4)
