@@ -53,8 +53,8 @@ class Link:
     """One reward through the chain.
 
     ``agreement``: correlation with judges. ``effect``: raw gain on the reward itself of training on it, over the
-    control, or the start without one. ``preference``: share of judges' choices, 0 to 1, ties as half, for the trained
-    system over another.
+    control, or the start without one; of one seed without an interval. ``preference``: share of judges' choices, 0 to
+    1, ties as half, for the trained system over another.
     """
 
     reward: str
@@ -164,14 +164,22 @@ def _rewards(data: Any) -> list[_Trained]:
                 continue
             name, reward = row["system"], row["reward"]
             test = gains.get((name, base, reward))
-            source = f"gain: over {titles[base]}" if base is not None else ""
-            effect = _estimate(test["mean"], test["low"], test["high"], source) if test else Estimate()
+            effect = _effect(test, titles[name], titles[base], len(main["seeds"])) if test else Estimate()
             against = tuple(label for key in (NONE, START) if key in titles for label in (titles[key], key))
             signature = main["signatures"].get(reward, "")
             rows.append(_Trained(reward, (titles[name], name), signature, effect, against))
         return rows
     except (KeyError, IndexError, TypeError) as error:
         raise ChainError(f"comparison: no {error}; give report/results.json of `rlsum compare`") from error
+
+
+def _effect(test: Mapping[str, Any], title: str, base: str, seeds: int) -> Estimate:
+    """A gain; of one seed without its interval, which is over articles alone and would order rewards by chance."""
+    low, high = (test["low"], test["high"]) if test["seeds"] > 1 else (None, None)
+    of_seeds = ", in one seed: no interval" if seeds == 1 else ""
+    if test["seeds"] < seeds:
+        of_seeds = f", of {title} in {test['seeds']} of {seeds} seeds"
+    return _estimate(test["mean"], low, high, f"gain: over {base}{of_seeds}")
 
 
 def _preferences(path: Path) -> dict[tuple[str, str], Estimate]:

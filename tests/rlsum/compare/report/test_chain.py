@@ -20,9 +20,11 @@ def files(tmp_path):
     systems = [("start", "the start", "start", None), ("none", "no reward", "control", None)]
     systems += [("rouge-l", "ROUGE", "reward", "rouge-l"), ("mine", "Mine", "reward", "mine")]
     comparison = {
+        "seeds": [1, 2, 3],
         "systems": [dict(zip(("system", "title", "kind", "reward"), row, strict=True)) for row in systems],
         "differences": [
             {"system": name, "other": other, "metric": name, "mean": mean, "low": mean - 0.01, "high": mean + 0.01}
+            | {"seeds": 3}
             for name, other, mean in (("rouge-l", "none", 0.02), ("rouge-l", "start", 0.9), ("mine", "none", 0.05))
         ],
         "signatures": {"rouge-l": "rouge-l|version:1", "mine": "sms|version:1"},
@@ -55,6 +57,21 @@ def test_each_reward_has_its_three_links(files):
     assert mine.preference.value == pytest.approx(0.7)  # over the control, by the last criterion
     assert rouge.preference.value == pytest.approx(0.4)  # it is the first of its pair
     assert (rouge.preference.low, rouge.preference.high) == (pytest.approx(0.3), pytest.approx(0.5))
+
+
+@pytest.mark.parametrize(("seeds", "of", "said"), [(2, 3, "of Mine in 2 of 3 seeds"), (1, 1, "in one seed: no inter")])
+def test_a_gain_of_some_seeds_says_so_and_one_seed_tells_no_order(files, seeds, of, said):
+    correlation, (comparison,), _ = files
+    comparison["seeds"] = comparison["seeds"][:of]
+    for test in comparison["differences"]:
+        test["seeds"] = seeds if test["system"] == "mine" or of == 1 else of
+    rouge, mine = chain(correlation, [comparison], None)
+    assert said in mine.effect.of
+    assert (rouge.effect.of == "gain: over no reward") == (of > 1)
+    told = " and ".join(agreements_of_order([rouge, mine]))
+    assert ("the order cannot be compared" in told) == (of == 1)
+    table, *_ = chain_blocks([rouge, mine])
+    assert said in table.notes[0]
 
 
 def test_any_file_may_be_missing(files):
