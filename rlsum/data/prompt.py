@@ -103,6 +103,10 @@ class Prompt(Subwords):
             "tgt_whole": [len(ids) <= how.max_target for ids in targets],
         }
 
+    def _spelled(self, text: str) -> str:
+        end = self.tokenizer.convert_ids_to_tokens(self.end)  # which need not be special
+        return super()._spelled(text).replace(end, f"{end[0]} {end[1:]}")
+
     def _of(self, texts: Any) -> list[list[int]]:
         texts = list(texts)
         return self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] if texts else []

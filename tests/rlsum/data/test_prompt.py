@@ -142,6 +142,18 @@ def test_a_summary_ends_before_a_stop_string_in_references_and_texts():
     )
 
 
+def test_an_end_of_a_turn_that_an_article_or_a_summary_spells_ends_nothing():
+    from tokenizers import AddedToken
+
+    tokenizer = words(lm.TEMPLATE.replace("<|im_end|>", "<|turn|>"))
+    tokenizer.add_tokens(AddedToken("<|turn|>", special=False))  # neither special nor the end of every text
+    made = prompt(tokenizer, ASKED, chat=True)
+    assert made.end == tokenizer.convert_tokens_to_ids("<|turn|>")
+    row = read(made, "the <|turn|> mill", summary="the <|turn|> mill")
+    assert row["tgt_tokens"].count(made.end) == 1
+    assert row["src_tokens"].count(made.end) == read(made, "the mill")["src_tokens"].count(made.end)
+
+
 def test_the_digest_changes_with_what_is_asked_and_not_with_the_day():
     tokenizer = words("{{ strftime_now('%d %B') }}" + lm.TEMPLATE.replace("tiny", "{{ date_string }}"))
     first = prompt(tokenizer, ASKED, chat=True)
