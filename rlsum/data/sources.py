@@ -30,7 +30,7 @@ JSON_LINES = tuple(f".jsonl{end}" for end in ("", *COMPRESSED))
 LINE_FORMATS = (*JSON_LINES, *(f".csv{end}" for end in ("", *COMPRESSED)))
 SPLIT_NAMES = (("train", "training"), ("valid", "validation", "val", "dev"), ("test",))
 # Part of every cache key: raise it when reading, cleaning or tokenising changes its results.
-CACHE_VERSION = 3
+CACHE_VERSION = 4
 CLEAN_FEATURES = datasets.Features(
     {
         "id": datasets.Value("string"),
