@@ -135,7 +135,7 @@ class BaseReward(ABC):
         columns: Mapping[str, Any] | None = None,
     ) -> str | None:
         """Why the score of this item is NaN, to follow "item 3 is undefined: "; None where it is defined."""
-        return self.reason(Item(candidate, references, source, columns_for(self, columns)))
+        return self.reason(Item(candidate, _listed(references), source, columns_for(self, columns)))
 
     @property
     @abstractmethod
@@ -179,6 +179,9 @@ def checked(reward: ReadsColumns, inputs: Inputs) -> Inputs:
     name, size = reward.name, len(inputs.candidates)
     if isinstance(inputs.candidates, str):
         raise RewardError(f"{name}: candidates must be a list of texts, not one text; write [text]")
+    inputs = Inputs(*_mapped(inputs, list))  # rows by place: a Series of pandas finds them by its index
+    if inputs.references is not None:
+        inputs = inputs._replace(references=[*map(_listed, inputs.references)])
     for row, text in enumerate(inputs.candidates):
         if not isinstance(text, str):
             raise RewardError(f"{name}: candidate {row} is {text!r}, not text")
@@ -189,6 +192,11 @@ def checked(reward: ReadsColumns, inputs: Inputs) -> Inputs:
         if len(values) != size:
             raise RewardError(f"{name}: {size} candidates but {len(values)} values of the column {column!r}")
     return inputs._replace(columns=columns_for(reward, inputs.columns))
+
+
+def _listed(references: Any) -> Any:
+    """The references of a candidate as a list, such as of numpy; what is none stays, and ``references_of`` says so."""
+    return [*references] if isinstance(references, Iterable) and not isinstance(references, str) else references
 
 
 class Component(NamedTuple):
@@ -267,6 +275,8 @@ def references_of(name: str, inputs: Inputs) -> Sequence[Sequence[str]]:
     if len(references) != len(candidates):
         raise RewardError(f"{name}: {len(candidates)} candidates but {len(references)} lists of references")
     for position, listed in enumerate(references):
+        if not isinstance(listed, Iterable):
+            raise RewardError(f"{name}: item {position} has the references {listed!r}; give a list, [] if it has none")
         wrong = [text for text in listed if not isinstance(text, str)]
         if wrong:
             raise RewardError(

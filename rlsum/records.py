@@ -6,6 +6,8 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import date, time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +172,14 @@ def to_json(output: Output) -> str:
     if not row["scores"]:
         del row["scores"]
     row |= columns
-    return json.dumps(row, ensure_ascii=False)
+    return json.dumps(row, ensure_ascii=False, default=of_table)
+
+
+def of_table(value: Any) -> Any:
+    """For JSON, what a cell of Parquet may hold besides: a decimal as a number, a date as ISO 8601, else its text."""
+    if isinstance(value, Decimal):
+        return float(value)
+    return value.isoformat() if isinstance(value, date | time) else str(value)
 
 
 def defined(values: Mapping[str, float]) -> dict[str, float | None]:

@@ -119,7 +119,7 @@ class Numbered(NamedTuple):
         """The runs of ``n`` words of each text."""
         if n == 1:
             return self
-        starts = np.flatnonzero(self.owners[: len(self.ids) - n + 1] == self.owners[n - 1 :])
+        starts = np.flatnonzero(self.owners[: max(0, len(self.ids) - n + 1)] == self.owners[n - 1 :])
         ids, size = self.ids[starts].astype(np.int64), self.size
         for further in range(1, n):
             if further > 1:  # else the numbers could exceed those of int64

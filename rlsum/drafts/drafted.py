@@ -85,7 +85,7 @@ def init(
     from rlsum.data.looking.parts import overlap, split, splits_of
     from rlsum.drafts import draft
     from rlsum.drafts.pretrained import pretrained as facts
-    from rlsum.records import write_outputs
+    from rlsum.records import of_table, write_outputs
 
     data = Path(data)
     if not data.exists():
@@ -106,7 +106,7 @@ def init(
         notes.append(f"parts: {', '.join(f'{len(rows):,} {part}' for part, rows in parts.items())}, {by}")
         files, look = written, replace(look, rows=len(parts["train"]))
     for part, rows in parts.items():
-        write_lines(written[part], (json.dumps(row, ensure_ascii=False, default=str) for row in rows))
+        write_lines(written[part], (json.dumps(row, ensure_ascii=False, default=of_table) for row in rows))
     test = files.get("test", files["valid"])
     sentences, outputs = leads(test, look)
     write_outputs(lead, outputs)

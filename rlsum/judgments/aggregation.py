@@ -155,7 +155,8 @@ def doubts(judgments: Sequence[Judgment]) -> list[str]:
     for row in judgments:
         for kind, names in enumerate((row.judges, [row.system], row.scores)):
             for name in names:
-                alike = normalize("NFKC", "".join(name.split())).casefold()
+                seen = (sign for sign in name if sign.isprintable() and not sign.isspace())  # no zero-width mark
+                alike = normalize("NFKC", "".join(seen)).casefold()
                 written.setdefault((kind, alike), {})[name] = None
     ways = [", ".join(map(repr, names)) for names in written.values() if len(names) > 1]
     return [*notes, *(f"{names} count as different; write them alike if they are one" for names in ways)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -50,6 +50,7 @@ def read_rows(
     for read in reads:
         row = {field: cells.opened(read.fields[field]) for field in recorded if read.fields.get(field) is not None}
         row |= _texts(read, layout, inputs, name) | _ratings(read, layout, recorded)
+        _check_judged(read.where, row, layout)
         row |= {column: read.fields[column] for column in further if column in read.fields}
         rows.append((read.where, parse(Read(read.where, "", row), further)))
         understood.note("candidates", cells.opened(cells.at(read.fields, layout.candidate or "")))
@@ -108,6 +109,16 @@ def _check_lists(reads: Sequence[Read], columns: JudgmentColumns) -> None:
                 f"{reads[0].where}: {names[1]}: as many scores as {names[0]!r} has texts in every row; give the text "
                 "of each system a row of its own, or join the sentences of one"
             )
+
+
+def _check_judged(where: str, row: Mapping[str, Any], columns: JudgmentColumns) -> None:
+    """Raise RecordError for a row of numbers without any text or system, as of totals below a table."""
+    named = [role for role in ("system", "source", "reference") if getattr(columns, role)]
+    if named and not any(row.get(role) for role in ("candidate", "references", *named)):
+        raise RecordError(
+            f"{where}: no candidate, {', '.join(named)} in a row with id {row['id']!r}; delete it if it has the totals "
+            "of a table, else name the system"
+        )
 
 
 def _numeric(reads: Sequence[Read], names: Sequence[str]) -> dict[str, tuple[str, ...]]:

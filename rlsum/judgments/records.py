@@ -21,7 +21,7 @@ from rlsum import parsing
 from rlsum.errors import RecordError
 from rlsum.files import write_lines
 from rlsum.readers import Read, identity
-from rlsum.records import RecordTexts, reference_fields
+from rlsum.records import RecordTexts, of_table, reference_fields
 
 NEEDED = ("id", "system", "candidate", "references")
 OPTIONAL = ("source", "group", "scores", "raw_scores", "judges", "marks")
@@ -63,7 +63,7 @@ class Judgment:
         """One line of JSON, without empty optional fields."""
         row = {name: getattr(self, name) for name in FIELDS}
         filled = {name: value for name, value in row.items() if value or name in NEEDED}
-        return json.dumps({**filled, **self.columns}, ensure_ascii=False, allow_nan=False)
+        return json.dumps({**filled, **self.columns}, ensure_ascii=False, allow_nan=False, default=of_table)
 
 
 def write_jsonl(path: str | Path, judgments: Iterable[Judgment]) -> int:

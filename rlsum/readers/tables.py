@@ -76,8 +76,9 @@ def csv_file(path: Path) -> Iterator[Read]:
 
 
 def _kept(lines: Iterable[str], taken: list[str]) -> Iterator[str]:
-    """The lines, each of which is added to ``taken``."""
+    """The lines, each of which is added to ``taken``, without the byte order mark of a file that was joined."""
     for line in lines:
+        line = line.removeprefix("\ufeff")
         taken.append(line)
         yield line
 

@@ -74,7 +74,7 @@ def lines(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def numbered_lines(path: Path, begin: int = 0, end: int = sys.maxsize) -> Iterator[tuple[int, bytes]]:
-    """Each line of a file with its number, gzip or not, without a byte order mark.
+    """Each line of a file with its number, gzip or not, without a byte order mark, also that of a file joined to it.
 
     A line feed ends a line, or a carriage return in a file without line feeds; JSON may contain U+2028. With ``begin``
     or ``end`` only lines that begin at these bytes, of a file that is ``divisible``. Raises RecordError, with the line,
@@ -89,7 +89,7 @@ def numbered_lines(path: Path, begin: int = 0, end: int = sys.maxsize) -> Iterat
                 if place >= end:
                     return
                 number, place = number + 1, place + len(line)
-                yield number, line.removeprefix(BOM) if number == 1 else line
+                yield number, line.removeprefix(BOM)
     except DAMAGED as error:
         where = f"{path}:{number + 1}" if number else f"{path}"
         reason = getattr(error, "strerror", None) or error

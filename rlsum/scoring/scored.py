@@ -25,6 +25,7 @@ from rlsum.evaluation.rows import Floats
 from rlsum.files import check_free
 from rlsum.pages.blocks import Block, Bullets
 from rlsum.pages.shown import Advance, Shown, frame, quiet
+from rlsum.records import of_table
 from rlsum.scoring.comparison import Resampling, intervals
 from rlsum.scoring.debris import Survey
 from rlsum.scoring.journal import Journal
@@ -227,4 +228,4 @@ def _joined(row: Row, scores: dict[str, float | None], undefined: dict[str, str]
     """The row as JSON with its new scores and reasons; those of other metrics stay."""
     reasons = {metric: reason for metric, reason in row.get("undefined", {}).items() if metric not in scores}
     joined = {**row, "scores": {**row.get("scores", {}), **scores}, "undefined": {**reasons, **undefined}}
-    return json.dumps(joined, ensure_ascii=False, allow_nan=False)
+    return json.dumps(joined, ensure_ascii=False, allow_nan=False, default=of_table)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas
 import pytest
 from hard_texts import HARD
 from hypothesis import given, settings
@@ -178,11 +179,19 @@ def test_it_travels_to_another_process_before_and_after_use(one: Known) -> None:
         assert travelled.signature == reward.signature
 
 
+def test_columns_of_pandas_are_read_by_place(one: Known) -> None:
+    """Rows of a frame that was filtered or shuffled keep their index."""
+    index = range(len(CANDIDATES), 0, -1)
+    columns = [pandas.Series(texts, index) for texts in (CANDIDATES, map(np.array, REFERENCES))]
+    np.testing.assert_array_equal(one.reward(*columns), one.reward(CANDIDATES, REFERENCES))
+    assert one.reward.undefined("", np.array(["", " "])) == one.reward.undefined("", ["", " "])
+
+
 def test_wrong_calls_are_errors(one: Known) -> None:
     _, reward, known = one
     calls: list = [(PLAIN, [[PLAIN]]), ([None], [[PLAIN]])]
     if known.compares:
-        calls += [([PLAIN], [[PLAIN], [PLAIN]]), ([PLAIN], [PLAIN]), ([PLAIN], [[None]])]
+        calls += [([PLAIN], [[PLAIN], [PLAIN]]), ([PLAIN], [PLAIN]), ([PLAIN], [[None]]), ([PLAIN], [None])]
     for candidates, references in calls:
         with pytest.raises(rewards.RewardError):
             reward(candidates, references)

@@ -25,9 +25,11 @@ texts = st.lists(words, min_size=1, max_size=12).map(" ".join)
     st.sampled_from(["exp", "floor", "add-k", "none"]),
     st.booleans(),
     st.booleans(),
+    st.integers(1, 9),
 )
-def test_bleu_equals_sacrebleu(candidate, references, tokenize, smooth, effective, lowercase):
+def test_bleu_equals_sacrebleu(candidate, references, tokenize, smooth, effective, lowercase, order):
     options = {"tokenize": tokenize, "smooth_method": smooth, "effective_order": effective, "lowercase": lowercase}
+    options["max_ngram_order"] = order
     official = sacrebleu.BLEU(**options).sentence_score(candidate, references).score
     bleu = rewards.load("bleu", **options)
     assert bleu([candidate], [references])[0] == min(1.0, official / 100)

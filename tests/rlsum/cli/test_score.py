@@ -7,11 +7,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow
 import pytest
+from pyarrow import parquet
 from rows import jsonl, rows_of
 
 import rewards
@@ -69,6 +73,15 @@ def test_pairs_keep_what_they_hold_and_say_why(rlsum, tmp_path):
     assert rows[0] == {"candidate": CANDIDATES[0], "reference": FIRST[0], "scores": {"rouge-1": 0.8}, "undefined": {}}
     assert rows[3]["scores"] == {"rouge-1": None}
     assert rows[3]["undefined"] == {"rouge-1": "its reference is empty"}
+
+
+def test_dates_and_decimals_of_parquet_are_written_as_json_has_them(rlsum, tmp_path):
+    texts = {"candidate": ["the cat"], "reference": ["a cat"]}
+    when, cost = datetime(2024, 2, 29, 12), Decimal("1.50")
+    parquet.write_table(pyarrow.table({**texts, "when": [when], "cost": [cost], "x": [b"y"]}), tmp_path / "t.parquet")
+    assert rlsum("t.parquet", "-o", "s.jsonl", "--metrics", "rouge-1")[0] == 0
+    (row,) = rows_of(tmp_path / "s.jsonl")
+    assert (row["when"], row["cost"], row["x"]) == ("2024-02-29T12:00:00", 1.5, "b'y'")
 
 
 def test_missing_cells_that_were_written_as_texts_are_counted(rlsum, tmp_path):

@@ -184,11 +184,11 @@ def test_a_column_that_is_nearly_one_of_numbers_is_not_lost(tmp_path, cells, tol
 
 
 def test_names_are_told_apart_by_letters_and_not_by_spaces_or_how_these_are_encoded(tmp_path):
-    names = ["Zo\u00eb", " Zoe\u0308 ", "zo\u00eb"]
+    names = ["Zo\u00eb", " Zoe\u0308 ", "zo\u00eb\u200b"]
     rows = [{**BASE, "id": number, "system": "s", "judge": name} for number, name in enumerate(names)]
     found = load(jsonl(tmp_path / "j.jsonl", *rows))
-    assert [row.judges for row in found.rows] == [("Zo\u00eb",), ("Zo\u00eb",), ("zo\u00eb",)]
-    assert any("'Zo\u00eb', 'zo\u00eb' count as different" in note for note in found.notes)
+    assert [row.judges for row in found.rows] == [("Zo\u00eb",), ("Zo\u00eb",), ("zo\u00eb\u200b",)]
+    assert any("'Zo\u00eb', 'zo\u00eb\\u200b' count as different" in note for note in found.notes)
     with pytest.raises(RecordError, match="by the same judge"):
         load(jsonl(tmp_path / "j.jsonl", *({**row, "id": 1} for row in rows)))
 
@@ -205,6 +205,14 @@ def test_a_row_without_its_text_is_an_error_and_not_an_empty_text(tmp_path):
     rows = [{"id": n, "text": [{"s": "a"}, {"s": "b"}] if n else [{}], "reference": "y", "x": 1} for n in (1, 0)]
     with pytest.raises(RecordError, match=r"j.jsonl:2: candidate must be text, not (null|None)"):
         load(jsonl(tmp_path / "j.jsonl", *rows), layout=JudgmentColumns(candidate="text.s"))
+
+
+def test_totals_below_a_table_are_no_text_and_an_empty_text_is_one(tmp_path):
+    rows = [{**BASE, "system": "s"}, {"id": 2, "system": "s", "candidate": "", "reference": "", "flow": 5}]
+    assert [row.scores["flow"] for row in load(table(tmp_path / "j.csv", *rows)).rows] == [1, 5]
+    rows.append({"id": "Total", "system": "", "candidate": "", "reference": "", "flow": 6})
+    with pytest.raises(RecordError, match=r"j.csv:4: no candidate, system, reference .* 'Total'; delete it"):
+        load(table(tmp_path / "j.csv", *rows))
 
 
 def test_records_that_pandas_wrote_as_a_table(tmp_path):

@@ -65,6 +65,8 @@ WRITTEN: dict[str, tuple[str, str | bytes]] = {
     "UTF-16 lines": ("x.jsonl", json_lines(ensure_ascii=False).encode("utf-16")),
     "lines with carriage returns": ("x.jsonl", json_lines().replace("\n", "\r")),
     "lines of Windows with a mark": ("x.jsonl", b"\xef\xbb\xbf" + json_lines().replace("\n", "\r\n").encode()),
+    "joined files with marks": ("x.jsonl", "".join("\ufeff" + json_lines([row]) for row in ROWS)),
+    "a table joined to its header": ("x.csv", "\ufeff" + table().replace("reference\n", "reference\n\ufeff")),
     "list": ("x.json", json.dumps(ROWS)),
     "indented list": ("x.json", json.dumps(ROWS, indent=2)),
     "data": ("x.json", json.dumps({"data": ROWS})),
