@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PLACE, TURN = "@article@", "@turn@"  # stand for the article and another turn in what a template makes
 TODAY = "26 Jul 2024"  # of templates that tell it: a prompt is the same every day
-CLOCK = f"{{% macro strftime_now(form) %}}{TODAY}{{% endmacro %}}\n"
+CLOCK = f"{{% macro strftime_now(format) %}}{TODAY}{{% endmacro %}}\n"
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ def summarize(task: SummaryTask, device: str, processes: Processes = ONE_PROCESS
     for start in range(0, len(rows), size * CHUNK_BATCHES):
         chunk = rows.select(range(start, min(start + size * CHUNK_BATCHES, len(rows))))
         lengths = [len(tokens) for tokens in chunk["src_tokens"]]
-        order = sorted(range(len(chunk)), key=lambda row: lengths[row])
+        order = sorted(range(len(chunk)), key=lambda row: -lengths[row])  # the longest first: faults show at once
         batches = (
             task.model.collate(chunk[order[i : i + size]]).to(device)
             for i in processes.share(range(0, len(order), size))

@@ -161,7 +161,8 @@ def test_the_digest_changes_with_what_is_asked_and_not_with_the_day():
     made = [first, *(prompt(tokenizer, ASKED, chat=True, **more) for more in ({"system": "x"}, {"stop": ("\n",)}))]
     assert len({one.digest() for one in made}) == 3
     assert prompt(tokenizer, ASKED, chat=True).digest() == first.digest()
-    for clock in ("{{ strftime_now('%d (%Y)') }}", "{% set now = strftime_now %}{{ now('%Y') }}"):
+    for form in ("strftime_now('%d (%Y)')", "strftime_now(format='%d')", "(strftime_now)('%Y')"):
+        clock = f"{{{{ {form} }}}}"
         assert prompt(words(clock + lm.TEMPLATE), ASKED, chat=True).before.startswith("26 Jul 2024<|im_start|>")
 
 

@@ -51,6 +51,13 @@ def test_outputs_come_in_the_corpus_order_and_do_not_depend_on_the_batch_size(de
     assert any("Name" in output.candidate for output in one), "copied names are in their surface form"
 
 
+def test_a_chunk_begins_with_its_longest_articles(monkeypatch):
+    lengths, decode = [], SummaryTask.decode
+    monkeypatch.setattr(SummaryTask, "decode", lambda task, b: lengths.append(b.src.shape[1]) or decode(task, b))
+    outputs(len(PAIRS) // 2)
+    assert lengths[0] > lengths[1]
+
+
 def test_samples_depend_on_their_article_alone():
     whole = outputs(4, SAMPLED)
     assert whole == outputs(7, SAMPLED)
