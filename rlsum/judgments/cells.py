@@ -15,7 +15,8 @@ from rlsum.readers import NotJson, identity, json_value
 
 MISSING = ("", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "NULL", "null", "None")
 WORDS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
-DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
+# Numbers for people: 4,5 and 1.234,5, 1,234.5, 85 %.
+FOR_PEOPLE = re.compile(r"\s*-?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(,\d{3})+(\.\d+)?|\d+([.,]\d+)?\s*%)\s*")
 
 
 def at(value: Any, path: str) -> Any:
@@ -107,10 +108,10 @@ def is_number(value: Any) -> bool:
 
 
 def miswritten(value: Any) -> bool:
-    """Whether a cell that `is_number` refuses is one but for its decimal comma."""
-    return DECIMAL_COMMA.fullmatch(str(value)) is not None
+    """Whether a cell that `is_number` refuses is one but for its commas or a percent sign."""
+    return FOR_PEOPLE.fullmatch(str(value)) is not None
 
 
 def no_number(value: Any) -> str:
     """What is wrong with a cell that `is_number` refuses in a column of numbers."""
-    return f"{str(value)[:40]!r} is not a number (decimals have a point)"
+    return f"{str(value)[:40]!r} is not a number (write 4.5: a point, no comma, no %)"

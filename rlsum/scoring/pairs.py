@@ -170,7 +170,7 @@ class Listed:
         rows = zip(self.candidates, self.references, self.sources, strict=True)
         read = RecordTexts("candidates")
         for number, (candidate, texts, source) in enumerate(rows, 1):
-            references = texts if isinstance(texts, str) else list(texts)
+            references = list(texts) if isinstance(texts, Iterable) and not isinstance(texts, str) else texts
             row = {"id": str(number), "source": source, "references": references, "candidate": candidate}
             row |= {name: values[number - 1] for name, values in self.columns.items()}
             yield read(f"candidates, number {number}", row)

@@ -58,6 +58,8 @@ class Scoring:
     """
 
     def __init__(self, make: Make, workers: int) -> None:
+        if workers < 1:
+            raise UserError(f"{option('workers', workers)}: must be 1 or more")
         self.make, self.size = make, workers
         self.scorers: dict[str, Reward] = {}  # of this process
         self.workers: list[_Worker] = []

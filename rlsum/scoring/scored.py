@@ -53,7 +53,7 @@ class Scored(Shown):
 
     def add(self, row: Row, scores: Mapping[str, float | None]) -> None:
         """Add one row's scores; None becomes NaN."""
-        system = str(row.get("system") or "")
+        system = _system(row)
         columns = self.by_system.setdefault(system or "candidates", {})
         for label, value in scores.items():
             columns.setdefault(label, array("d")).append(float("nan") if value is None else value)
@@ -143,9 +143,11 @@ def score(
     else:
         pairs = data if isinstance(data, Pairs) else Listed.of(data, references, sources, columns)
     scorers = rewards.from_specs(metrics, language)
+    if not scorers:
+        raise UserError(f"{option('metrics', metrics)}: no metric; name one, such as rouge-l")
     out, share = _written_to(out, shard, overwrite)
     identity = pairs.check(scorers.values())
-    texts = ((str(row.get("system") or ""), *texts_of(row)[:2]) for row in pairs)
+    texts = ((_system(row), *texts_of(row)[:2]) for row in pairs)
     prefixes = Survey.of(texts).prefixes if clean else None
     scorers = scorers if prefixes is None else all_cleaned(scorers, prefixes)
     resampling, cleaned = Resampling(resamples=resamples, seed=seed), not some_raw(scorers.values())
@@ -163,6 +165,11 @@ def score(
             _run(pairs, rows, scoring, scored, journal, say, advance)
             write_signatures(share.file(out), {**identity.signed, **signatures})
     return scored
+
+
+def _system(row: Row) -> str:
+    """The name of a row's system, which JSON may hold as a number, 0 too; "" without one."""
+    return "" if row.get("system") is None else str(row["system"])
 
 
 def _written_to(out: str | Path | None, shard: str | None, overwrite: bool) -> tuple[Path | None, Shard]:

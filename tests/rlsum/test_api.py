@@ -11,6 +11,7 @@ from pathlib import Path
 
 import judged
 import numpy as np
+import pandas
 import pytest
 
 import rewards
@@ -58,6 +59,20 @@ def test_lists_that_are_none_are_refused(candidates, references, message):
         api.score(candidates, references, "rouge-l")
     with pytest.raises(RecordError, match=message):
         api.evaluate({"x": candidates}, references, "rouge-l")
+
+
+def test_columns_of_pandas_are_lists_and_what_is_missing_is_no_reference():
+    frame = pandas.DataFrame({"text": ["a b", "c", "d"], "gold": [["a"], np.nan, None]}).iloc[[2, 0, 1]]
+    scored = api.score(frame.text, frame.gold, "rouge-1", resamples=2)["rouge-1"]
+    np.testing.assert_allclose(scored, [np.nan, 2 / 3, np.nan])
+    mean = api.evaluate({"x": frame.text}, frame.gold, "rouge-1", resamples=2).metrics["x"]["rouge-1"]
+    assert (mean.mean, mean.n) == (pytest.approx(2 / 3), 1)
+
+
+@pytest.mark.parametrize("options", [{"metrics": []}, {"workers": 0}])
+def test_nothing_to_score_with_is_told(options):
+    with pytest.raises(UserError, match=f"{next(iter(options))}="):
+        api.score(["a"], ["a"], **options)
 
 
 def test_systems_in_memory_are_those_of_files(tmp_path):

@@ -19,6 +19,7 @@ from pyarrow import parquet
 from rows import jsonl, rows_of
 
 import rewards
+from rlsum import api
 from rlsum.errors import UserError
 from rlsum.records import read_outputs
 from rlsum.scoring.processes import CHUNK, Scoring
@@ -82,6 +83,11 @@ def test_dates_and_decimals_of_parquet_are_written_as_json_has_them(rlsum, tmp_p
     assert rlsum("t.parquet", "-o", "s.jsonl", "--metrics", "rouge-1")[0] == 0
     (row,) = rows_of(tmp_path / "s.jsonl")
     assert (row["when"], row["cost"], row["x"]) == ("2024-02-29T12:00:00", 1.5, "b'y'")
+
+
+def test_systems_may_be_numbers_and_missing(tmp_path):
+    rows = [{"candidate": "a", "references": ["a"], **fields} for fields in ({"system": 0}, {"system": None}, {})]
+    assert [*api.score(jsonl(tmp_path / "n.jsonl", *rows), metrics="rouge-1").by_system] == ["0", "candidates"]
 
 
 def test_missing_cells_that_were_written_as_texts_are_counted(rlsum, tmp_path):

@@ -174,7 +174,10 @@ def test_what_cannot_be_read_names_the_place_and_the_column(tmp_path, row, layou
 
 @pytest.mark.parametrize(
     ("cells", "told"),
-    [(("4,5", "3"), "flow='4,5' is not a number"), (("1", "2", "good"), "j.csv:4: flow='good' is not a number")],
+    [
+        *(((cell, "3"), f"flow='{cell}' is not a number") for cell in ("4,5", "50%", "0.5 %", "1,234.5", "1.234,5")),
+        (("1", "2", "good"), "j.csv:4: flow='good' is not a number"),
+    ],
 )
 def test_a_column_that_is_nearly_one_of_numbers_is_not_lost(tmp_path, cells, told):
     rows = "".join(f'{number};s;x;y;"{cell}"\n' for number, cell in enumerate(cells))
