@@ -32,7 +32,8 @@ def disk_full(error: BaseException | None) -> bool:
     """Whether an error, or one that it came from, says that there is no room on the disk."""
     seen: set[int] = set()  # a cause may be raised again by what it caused
     while error is not None and id(error) not in seen:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+        if full or getattr(error, "sqlite_errorname", "") == "SQLITE_FULL":
             return True
         seen.add(id(error))
         error = error.__cause__ or error.__context__

@@ -174,6 +174,9 @@ class Store(Generic[Kept]):
         try:
             yield
         except sqlite3.DatabaseError as error:
+            # Operational: the disk is full, another process has locked it. Its answers may have been paid for.
+            outside = isinstance(error, sqlite3.OperationalError)
+            fix = "keep it, mend this and try again" if outside else "remove it"
             raise RewardError(
-                f"{self.owner}: file={self.file!r} cannot be used ({error}); remove it or name another"
+                f"{self.owner}: file={self.file!r} cannot be used ({error}); {fix}, or name another"
             ) from error

@@ -10,6 +10,8 @@ import pytest
 from awkward import Counting
 
 import rewards
+from rewards.wrappers.cached import Store
+from rlsum.errors import disk_full
 
 
 def cached(inner: Counting, **options: object) -> rewards.Reward:
@@ -89,6 +91,17 @@ def test_a_file_that_is_none_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no database " * 1000)
     with pytest.raises(rewards.RewardError, match="cannot be used"):
         cached(Counting(), file=str(tmp_path / "text"))(["a"])
+
+
+def test_a_full_disk_is_no_reason_to_remove_what_is_kept(tmp_path: Path) -> None:
+    file = str(tmp_path / "scores.sqlite")
+    store = Store[float](file, 100_000)
+    store.put({b"a": 1.0})
+    store.connection.execute("PRAGMA max_page_count=4")
+    with pytest.raises(rewards.RewardError, match=r"full.*; keep it") as caught:
+        store.put({b"%d" % number * 9: 1.0 for number in range(10_000)})
+    assert disk_full(caught.value)
+    assert Store[float](file, 100_000).get([b"a"]) == {b"a": 1.0}
 
 
 def test_rewards_that_need_company_are_refused() -> None:
