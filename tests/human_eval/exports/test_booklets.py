@@ -63,10 +63,10 @@ def reopened(tab):
     kept = "JSON.stringify([state.judge, state.position, state.tasks], (key, value) => key === 'seconds' ? 0 : value)"
     written = tab.evaluate(kept)
     for _ in range(120):
+        tab.wait_for_timeout(250)  # a page that ends at once may take what it wrote with it
         tab.reload()
         if tab.evaluate(kept) == written:
             return
-        tab.wait_for_timeout(250)
     raise AssertionError(f"the page did not keep {written}")
 
 

@@ -78,7 +78,7 @@ def test_places_that_cannot_be_used(tmp_path, file):
     with pytest.raises(UserError, match=r"cache=.*taken/cache'?: "):
         scores_file(tmp_path / "taken" / "cache")
     file.write_text("no database, but long enough to be taken for one" * 50)
-    with pytest.raises(RewardError, match="remove it or name another"):
+    with pytest.raises(RewardError, match="remove it, or name another"):
         ask(Counting(), rated().rows, file)
 
 

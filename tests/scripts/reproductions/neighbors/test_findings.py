@@ -34,7 +34,7 @@ def test_coverage_against_the_published_share(judged_texts, share, verdict):
     found = scored(texts, {"BLEU*": predicted, "BLEU* as printed": np.full(200, np.nan)})
     (claim,) = coverage_claims([found])
     assert claim.verdict == verdict
-    assert ".000 (.000 to .000) with the formula as printed" in claim.numbers
+    assert ".000 with the formula as printed" in claim.numbers
 
 
 def size(number, rho, coverage, task=data.SUMMARIES):
