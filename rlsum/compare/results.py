@@ -12,7 +12,7 @@ from rewards.documentation import stated_range
 from rewards.specs import as_spec
 from rlsum.compare.cells import NONE, START, Cell, Kind
 from rlsum.compare.folder import Folder
-from rlsum.compare.scoring import Scores, read_scores
+from rlsum.compare.scoring import NO_SCORES, Scores, read_scores
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.statistics import Interval, with_holm
 from rlsum.evaluation.trained.hierarchical import Difference, compare_systems
@@ -21,7 +21,6 @@ from rlsum.scoring.properties import PROPERTIES
 
 Range = tuple[float, float]
 ANY: Range = (-np.inf, np.inf)
-NO_SCORES = Scores((), (), {}, {}, {}, {})
 ROUNDING = 1e-5  # an encoder scores the same text in another batch with differences of about 1e-7
 
 

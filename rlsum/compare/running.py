@@ -17,6 +17,7 @@ from rlsum.compare.cells import Cell, cells_of
 from rlsum.compare.config import Comparison, load
 from rlsum.compare.folder import Folder
 from rlsum.compare.report.page import write_report
+from rlsum.compare.scoring import changed, read_scores
 from rlsum.compare.status import watching
 from rlsum.compare.work import Work
 from rlsum.errors import UserError, option
@@ -75,10 +76,7 @@ def compare(
     folder.claim()
     if report_only:
         chosen = [cell for cell in chosen if unscored(folder, cell, retry)]
-        newer = [cell.name for cell in cells if any(folder.outdated(cell, method) for method in folder.outputs(cell))]
-        if stale := [name for name in newer if name not in {cell.name for cell in chosen}]:
-            fix = f"without {option('report_only', True)} they are scored again"
-            say(f"{folder.path}: summaries that changed after they were scored: {joined(stale)}; {fix}", WARNING)
+        warn_of_old_scores(folder, cells, chosen)
     else:
         simulated.prepare(folder)
         if not all(folder.trained(cell) for cell in chosen):
@@ -115,6 +113,19 @@ def unscored(folder: Folder, cell: Cell, retry: bool) -> bool:
     complete = all(path.exists() for path in folder.outputs(cell).values())
     stages = ("waiting", "failed") if retry else ("waiting",)
     return cell.kind == "outputs" and complete and folder.state(cell).stage in stages
+
+
+def warn_of_old_scores(folder: Folder, cells: Sequence[Cell], rescored: Sequence[Cell]) -> None:
+    """Name the summaries and the metrics that changed after they were scored, and are not scored again."""
+    files = [(cell, method) for cell in cells for method in folder.outputs(cell) if cell not in rescored]
+    texts = [cell.name for cell, method in files if folder.outdated(cell, method)]
+    scores = [path for cell, method in files if (path := folder.scores(cell, method)).exists()]
+    metrics = [name for path in scores for name in changed(read_scores(path), folder.comparison.scored)]
+    for what, names in (("summaries", texts), ("metrics, or files they are made of,", metrics)):
+        if names:
+            listed = joined(list(dict.fromkeys(names)))
+            fix = f"without {option('report_only', True)} they are scored again"
+            say(f"{folder.path}: {what} that changed after they were scored: {listed}; {fix}", WARNING)
 
 
 def needed(cells: Sequence[Cell], task: int) -> list[Cell]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from rewards.base import Reward, RewardError, from_spec
+from rewards.plain import Plain
 from rewards.specs import as_spec
 from rewards.text.debris import LEAST, column_of
 from rewards.text.words import nfc
@@ -27,6 +30,8 @@ from rlsum.records import Output, defined, inputs_of, read_outputs
 from rlsum.scoring.debris import clean_records
 from rlsum.scoring.outputs import measure_properties, score_column
 
+SIGNS = re.compile(r"[()\[\]=,'\"]+")  # between the names and values of a spec
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -38,6 +43,7 @@ class Scores:
     missing     metric -> why it could not score
     debris      what is in the summaries though it is no part of a text
     outputs     `digest` of the file
+    stamps      metric -> its `stamp` when it scored, where that is not ""
     """
 
     ids: tuple[str, ...]
@@ -49,7 +55,10 @@ class Scores:
     missing: dict[str, str] = field(default_factory=dict)
     debris: list[str] = field(default_factory=list)
     outputs: str = ""
+    stamps: dict[str, str] = field(default_factory=dict)
 
+
+NO_SCORES = Scores((), (), {}, {}, {}, {})
 
 FIX = "remove it, and run the comparison again: it makes what is missing"
 
@@ -71,16 +80,37 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def stamp(spec: RewardSpec) -> str:
+    """What changes with a metric, seen without loading it: sizes and times of the files that its spec names, and the
+    signatures of plain functions. "" of a metric without either. Another stamp may be of the same metric: of a copy.
+    """
+    seen = []
+    for text in filter(None, SIGNS.split(str(as_spec(spec)))):
+        path = Path(text)
+        files = sorted(path.iterdir()) if path.is_dir() else [path]
+        seen += [f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files if file.is_file()]
+        if ":" in text:
+            with suppress(Exception):  # no function, or one that cannot be imported, which scoring says
+                seen += [reward.signature for reward in [from_spec(text)] if isinstance(reward, Plain)]
+    return hashlib.sha256("\n".join(seen).encode()).hexdigest()[:12] if seen else ""
+
+
+def changed(scores: Scores, specs: Mapping[str, RewardSpec]) -> list[str]:
+    """The metrics that may be others than those that scored; not those whose files are gone, which stay as they are."""
+    now = {name: stamp(specs[name]) for name in scores.metrics if name in specs}
+    return [name for name, text in now.items() if text and text != scores.stamps.get(name)]
+
+
 def up_to_date(outputs: Path, path: Path, specs: Mapping[str, RewardSpec], retry: bool = False) -> bool:
-    """Whether ``path`` has a score or a reason for every metric, of ``outputs`` as they are; with ``retry`` a reason
-    does not count.
+    """Whether ``path`` has a score or a reason for every metric, as it is, of ``outputs`` as they are; with ``retry`` a
+    reason does not count.
     """
     if not path.exists():
         return False
     scores = read_scores(path)
     settled = set(scores.metrics) | (set() if retry else set(scores.missing))
     complete = all(name in settled and scores.specs[name] == str(as_spec(spec)) for name, spec in specs.items())
-    return complete and scores.outputs == digest(outputs)
+    return complete and scores.outputs == digest(outputs) and not changed(scores, specs)
 
 
 def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> dict[str, str]:
@@ -92,18 +122,19 @@ def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> di
     inputs = inputs_of(records)
     cleaned = all(as_spec(spec).name == "cleaned" for spec in specs.values())
     measured = clean_records(records) if cleaned else records
-    earlier = read_scores(path) if path.exists() else None
-    if earlier is not None and earlier.outputs != content:
-        earlier = None  # of other texts; the file is replaced and never removed, since others may be reading it
+    earlier = read_scores(path) if path.exists() else NO_SCORES
+    if earlier.outputs != content:
+        earlier = NO_SCORES  # the file is replaced and never removed, since others may be reading it
     metrics, signatures, missing = {}, {}, {}
+    stamps = {name: stamp(spec) for name, spec in specs.items()}  # before they are loaded: a file may change meanwhile
     for name, spec in specs.items():
-        if earlier is not None and name in earlier.metrics and earlier.specs[name] == str(as_spec(spec)):
-            metrics[name], signatures[name] = earlier.metrics[name], earlier.signatures[name]
-            continue
+        known = name in earlier.metrics and earlier.specs[name] == str(as_spec(spec))
         try:
-            metric = _metric(json.dumps(spec))
-            metrics[name] = score_column(metric, inputs)
-            signatures[name] = metric.signature
+            if not known or changed(earlier, {name: spec}):
+                metric = _metric(json.dumps(spec))
+                known = known and metric.signature == earlier.signatures[name]
+            metrics[name] = earlier.metrics[name] if known else score_column(metric, inputs)
+            signatures[name] = earlier.signatures[name] if known else metric.signature
         except Exception as error:  # one metric's fault must not cost the others' scores; the report shows it
             missing[name] = reason(error)
     scores = {
@@ -116,6 +147,7 @@ def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> di
         "missing": missing,
         "debris": column_of(record.candidate for record in records).counts(LEAST),
         "outputs": content,
+        "stamps": {name: stamps[name] for name in metrics if stamps[name]},
     }
     write_atomically(path, json.dumps(scores).encode())
     return missing

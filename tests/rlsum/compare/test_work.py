@@ -209,6 +209,34 @@ def test_summaries_of_a_training_that_were_edited_are_scored_again(tmp_path, cap
     assert folder.state(cell).stage == "done"
 
 
+def test_a_metric_whose_file_changed_scores_again(tmp_path, caplog, monkeypatch):
+    """Its spec is the same; the scores must not stay under the signature of before."""
+    monkeypatch.syspath_prepend(tmp_path)
+    module = tmp_path / "counting.py"
+    module.write_text("def words(candidates):\n    return [len(text.split()) for text in candidates]\n")
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("ash 1 0\nfell 0 1\n")
+    metrics = ("counting:words", f"sms(vectors={vectors})")
+    folder, cells = comparisons.finished(tmp_path, {}, articles=2, seeds=(1,), metrics=metrics)
+    cell = cells[0]
+    assert InProcess(folder, cells, [cell], 1).run() == {}
+    path = folder.scores(cell, "beam")
+    before = read_scores(path)
+    os.utime(vectors, (0, 0))  # as in a copy: the same vectors
+    assert InProcess(folder, cells, [cell], 1).run() == {}
+    assert read_scores(path).signatures == before.signatures
+    module.write_text("def words(candidates):\n    return [-1.0 for text in candidates]\n")
+    compare(folder.comparison, jobs=1, report_only=True)
+    assert "changed after they were scored: counting:words" in caplog.text
+    vectors.unlink()
+    assert Work(folder, cells, [cell], 1).run() == {}
+    scores = read_scores(path)
+    assert list(scores.metrics["counting:words"]) == [-1.0, -1.0]
+    assert scores.signatures["counting:words"] != before.signatures["counting:words"]
+    kept = next(name for name in before.metrics if name.startswith("sms"))
+    assert list(scores.metrics[kept]) == list(before.metrics[kept]), "what is gone cannot score again"
+
+
 def test_outputs_that_are_missing_are_a_reason(tmp_path):
     folder, cells = prepared(tmp_path, outputs={"see2017": str(tmp_path / "none.jsonl")})
     given = [cell for cell in cells if cell.system == "see2017"]
