@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
 from rlsum.compare.report.degenerate import Read, findings_of_texts, no_texts
 from rlsum.compare.report.overoptimization import Path as Validations
+from rlsum.compare.report.own_reward import OwnReward, helped, own_reward
 from rlsum.compare.report.side_effects import left_besides_length, side_effects
-from rlsum.compare.report.tables import OwnReward, own_reward
 from rlsum.compare.results import Results, best, mean_of, unchanged
 from rlsum.evaluation.trained.hierarchical import Difference
-from rlsum.pages.table import SCALE, joined, p_words
+from rlsum.pages.table import joined
 
 
 def findings(
@@ -34,7 +32,7 @@ def findings(
         limit = texts.at_limit(system.name)
         but = f", but {limit}" if limit else ""
         outcome = judged.get(system.name)
-        sentences = [] if outcome is None else [f"Training on {system.title} {_helped(results, outcome, margin)}{but}."]
+        sentences = [] if outcome is None else [f"Training on {system.title} {helped(results, outcome, margin)}{but}."]
         if effects := side_effects(results, system, runs, cut):
             sentences.append(effects if sentences else f"Training on {system.title}: {effects}")
         yield from [" ".join(sentences)] if sentences else []
@@ -73,28 +71,6 @@ def _together(results: Results, judged: Mapping[str, OwnReward], cut: Mapping[st
         sentence += f"; the summaries of {titles} have another length, and a gain besides length is shown for "
         sentence += joined(shown) or "none"
     yield f"{sentence}."
-
-
-def _helped(results: Results, outcome: OwnReward, margin: float | None) -> str:
-    """What the decisive test of a system's own reward says, to follow its name."""
-    decisive, difference = outcome.decisive, outcome.decisive.difference
-    opponent = results.systems[decisive.other].title
-    gain = f"{difference.mean * SCALE:+.2f} on {decisive.metric} over {opponent}"
-    if outcome.verdict.word != "no verdict":
-        words = {"better": "helped", "worse": "did harm", "no difference shown": "is not shown to help"}
-        word = words.get(outcome.verdict.word, outcome.words(margin))
-        return f"{word} by its own measure: {gain} ({p_words(outcome.verdict.p)}, Holm)"
-    lacking = next(
-        (f"{test.partial} against {results.systems[test.other].title}" for test in outcome.tests if test.partial), ""
-    )
-    if np.isnan(difference.mean):
-        return f"has no verdict: on {decisive.metric} no article has a score of both it and {opponent}"
-    if lacking:
-        return f"has no verdict ({lacking}; so far {gain})"
-    if difference.seeds > 1:
-        return f"has no verdict: {gain}, and too few articles for a test"
-    ran = "higher" if difference.mean > 0 else "lower" if difference.mean < 0 else "no higher"
-    return f"has no verdict from one seed: this run scored {ran} ({gain}); another seed may differ"
 
 
 def standing_by(results: Results, metric: str) -> str:

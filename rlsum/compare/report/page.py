@@ -23,6 +23,7 @@ from rlsum.compare.report.gains import gain_pictures
 from rlsum.compare.report.numbers import FILES, numbers
 from rlsum.compare.report.overoptimization import Path as Validations
 from rlsum.compare.report.overoptimization import frontiers, overoptimization_blocks, paths
+from rlsum.compare.report.own_reward import verdict_table
 from rlsum.compare.report.side_by_side import one_article, section_for_reading
 from rlsum.compare.report.side_effects import equal_length_table
 from rlsum.compare.report.spent import spent
@@ -74,7 +75,7 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
         *section("Findings", Bullets(sentences)),
         *section("Gains", *gain_pictures(main)),
         *section("One article", *one_article(folder, cells, main)),
-        *section("Results", tables.verdict_table(main, margin), tables.cross_table(main)),
+        *section("Results", verdict_table(main, margin), tables.cross_table(main)),
         *section("Differences", *(tables.difference_table(main, other) for other in main.against)),
         *section("What it could show", *power_blocks(main)),
         *section("Properties", *filter(None, (tables.properties(main), equal_length_table(main)))),
@@ -84,7 +85,7 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
             block
             for decoded in others
             for block in section(
-                f"Decoded by {decoded.method}", tables.verdict_table(decoded, margin), tables.cross_table(decoded)
+                f"Decoded by {decoded.method}", verdict_table(decoded, margin), tables.cross_table(decoded)
             )
         ),
         *section("Training", *draw_runs(trainings(cells), followed(folder), START)),

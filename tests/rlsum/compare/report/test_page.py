@@ -15,9 +15,10 @@ from rich.console import Console
 from rows import jsonl
 
 from rlsum.compare.report.findings import findings
+from rlsum.compare.report.own_reward import verdict_table
 from rlsum.compare.report.page import about, for_people, of_chain, write_report
 from rlsum.compare.report.side_by_side import most_different
-from rlsum.compare.report.tables import cross_table, verdict_table
+from rlsum.compare.report.tables import cross_table
 from rlsum.compare.results import gather
 from rlsum.errors import UserError
 from rlsum.pages.table import UNDEFINED

@@ -2,7 +2,7 @@
 
 import comparisons
 
-from rlsum.compare.report.tables import verdict_table
+from rlsum.compare.report.own_reward import verdict_table
 from rlsum.compare.results import gather
 
 
