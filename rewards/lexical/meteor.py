@@ -22,7 +22,7 @@ from rewards.errors import RewardError, Unavailable
 from rewards.lexical.words import Words, WordsOption, stemmer_for, stemming, stems, tokenizer_of, tokenizing
 from rewards.options import takes
 from rewards.scoring import Inputs, ReferenceReward, score_items, signature
-from rewards.text.languages import language_of, splitter_of
+from rewards.text.languages import language_of
 from rewards.text.words import REMEMBERED
 
 Stages = Literal["exact", "exact-stem", "exact-stem-synonym"]
@@ -108,13 +108,22 @@ class MeteorOptions(WordsOption):
     """the largest penalty for fragments"""
 
 
+@takes(MeteorOptions)
 class Meteor(ReferenceReward):
-    """METEOR as a reward; see ``meteor_reward``."""
+    """METEOR of exact and stemmed words; of synonyms too only with stages=exact-stem-synonym. Range [0, 1]."""
 
-    def __init__(self, stages: Stages, stemmer: str | None, tokenizer: Words, options: MeteorOptions) -> None:
-        self.stages, self.stemmer, self.tokenizer = stages, stemmer or "", tokenizer
-        self.name = "meteor" if stages == "exact-stem-synonym" else f"meteor-{stages}"
-        self.language, self.alpha, self.beta, self.gamma = options.language, options.alpha, options.beta, options.gamma
+    def __init__(self, options: MeteorOptions) -> None:
+        stages, self.language = options.stages, options.language
+        if stages == "exact-stem-synonym":
+            if self.language not in (None, "en"):
+                raise RewardError(f"meteor: stages={stages}: WordNet is English, not language={self.language}")
+            _wordnet()  # raises now if its data are missing
+        wanted = None if stages is None else stages != "exact"
+        self.stemmer = stemmer_for("meteor", wanted, self.language, f"stages={stages}") or ""
+        self.stages: Stages = stages or ("exact-stem" if self.stemmer else "exact")
+        self.name = "meteor" if stages == "exact-stem-synonym" else f"meteor-{self.stages}"
+        self.tokenizer: Words = options.tokenizer or language_of(self.language).splitter
+        self.alpha, self.beta, self.gamma = options.alpha, options.beta, options.gamma
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64 in [0, 1], the best of several references.
@@ -155,19 +164,6 @@ class Meteor(ReferenceReward):
 
     def _unscorable(self, text: str) -> str | None:
         return None if self._words(text) else "has no word"
-
-
-@takes(MeteorOptions)
-def meteor_reward(options: MeteorOptions) -> Meteor:
-    """METEOR of exact and stemmed words; of synonyms too only with stages=exact-stem-synonym. Range [0, 1]."""
-    stages, language = options.stages, options.language
-    if stages == "exact-stem-synonym":
-        if language not in (None, "en"):
-            raise RewardError(f"meteor: stages={stages}: WordNet is English, not language={language}")
-        _wordnet()  # raises now if its data are missing
-    stemmer = stemmer_for("meteor", None if stages is None else stages != "exact", language, f"stages={stages}")
-    stages = stages or ("exact" if stemmer is None else "exact-stem")
-    return Meteor(stages, stemmer, options.tokenizer or splitter_of(language), options)
 
 
 @lru_cache(maxsize=1)

@@ -81,8 +81,9 @@ class NeighborOptions:
         self.tau = _threshold(self.kernel) if self.tau is None else float(self.tau)
 
 
+@takes(NeighborOptions)
 class BleuNeighbors(BaseReward):
-    """BLEU Neighbors as a reward; see ``bleu_neighbors``."""
+    """BLEU Neighbors: the mean score of the judged examples that are similar to a text. Needs no references."""
 
     name = NAME
 
@@ -185,12 +186,6 @@ class BleuNeighbors(BaseReward):
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_index"}
-
-
-@takes(NeighborOptions)
-def bleu_neighbors(options: NeighborOptions) -> BleuNeighbors:
-    """BLEU Neighbors: the mean score of the judged examples that are similar to a text. Needs no references."""
-    return BleuNeighbors(options)
 
 
 def _kernel_spec(kernel: str | Mapping[str, Any], zero_order: ZeroOrder | None) -> Spec:

@@ -8,13 +8,14 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rewards import from_spec
+from rewards import from_spec, load
 from rewards.base import Reward
-from rewards.lexical.neighbors import TAU, bleu_neighbors
+from rewards.lexical.neighbors import TAU
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str], None]
@@ -52,7 +53,7 @@ def similarities(kernel: Reward, texts: Sequence[str], examples: Sequence[str]) 
 
     The text is the candidate, the example its reference.
     """
-    neighbors = bleu_neighbors(examples=[(example, 0.0) for example in examples], kernel=kernel, tau=LEAST)
+    neighbors: Any = load("bleu-neighbors", examples=[(example, 0.0) for example in examples], kernel=kernel, tau=LEAST)
     return np.stack([neighbors.similarities(text) for text in texts])
 
 
