@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -41,7 +40,7 @@ class Answers:
     def __init__(self, options: AskingOptions) -> None:
         self.options, self.server = options, Server(options)
         self._kept: dict[bytes, dict[str, Any]] = {}  # text and shares
-        self._store: Store[str] | None = None
+        self._store = None if options.file is None else Store[str](options.file, 2**62, "answers", "judge")
         self._asks_for_tokens = True
 
     def judged(self, prompts: Sequence[str]) -> dict[str, Judged]:
@@ -66,8 +65,8 @@ class Answers:
         """Have so many answers to each question, and return those that the server refused."""
         keys = {self._key(prompt, draw): prompt for prompt, count in draws.items() for draw in range(count)}
         missing = [key for key in keys if key not in self._kept]
-        if self.options.file is not None and missing:
-            found = {key: json.loads(text) for key, text in self._open(self.options.file).get(missing).items()}
+        if self._store is not None and missing:
+            found = {key: json.loads(text) for key, text in self._store.get(missing).items()}
             self.server.spent.from_file += len(found)
             self._kept |= found
         asked = {key: keys[key] for key in missing if key not in self._kept}
@@ -111,8 +110,8 @@ class Answers:
     def _keep(self, key: bytes, answer: Mapping[str, Any]) -> None:
         """Called by one thread at a time, as soon as the answer is there."""
         self._kept[key] = kept = {"text": answer["text"], "shares": shares_in(answer, *self.options.ends())}
-        if self.options.file is not None:
-            self._open(self.options.file).put({key: json.dumps(kept)})
+        if self._store is not None:
+            self._store.put({key: json.dumps(kept)})
 
     def _answers(self, prompt: str) -> list[dict[str, Any]]:
         keys = (self._key(prompt, draw) for draw in range(self.options.draws))
@@ -121,12 +120,6 @@ class Answers:
     def _key(self, prompt: str, draw: int) -> bytes:
         low, high = self.options.ends()
         return content_key([json.dumps(self._body(prompt)), f"{low}-{high} {draw}"])
-
-    def _open(self, file: str) -> Store[str]:
-        """The file, opened by this process: an SQLite connection must not be used after a fork."""
-        if self._store is None or self._store.process != os.getpid():
-            self._store = Store[str](file, 2**62, "answers", "judge")
-        return self._store
 
 
 class Asker(PairReward):

@@ -66,7 +66,7 @@ class Cached(Wrapper):
             raise RewardError(f"cached: file={self.file!r}: its folder does not exist; create it first")
         super().__post_init__()
         self._kept: OrderedDict[bytes, float] = OrderedDict()
-        self._store: Store[float] | None = None
+        self._store = None if self.file is None else Store[float](self.file, self.size)
         self._prefix: str | None = None
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
@@ -86,8 +86,8 @@ class Cached(Wrapper):
             scores_of |= scored
             defined = {key: score for key, score in scored.items() if score == score}
             self._remember(defined)
-            if self.file is not None and defined:
-                self._open().put(defined)
+            if self._store is not None and defined:
+                self._store.put(defined)
         return np.array([scores_of[key] for key in keys], dtype=np.float64)
 
     @property
@@ -100,7 +100,7 @@ class Cached(Wrapper):
         return self.reward.undefined(*item)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_kept": OrderedDict(), "_store": None}
+        return {**self.__dict__, "_kept": OrderedDict()}
 
     def _key(self, item: Item) -> bytes:
         if self._prefix is None:
@@ -112,8 +112,8 @@ class Cached(Wrapper):
         remembered = {key: self._kept[key] for key in keys if key in self._kept}
         for key in remembered:
             self._kept.move_to_end(key)
-        if self.file is not None and len(remembered) < len(set(keys)):
-            stored = self._open().get([key for key in dict.fromkeys(keys) if key not in remembered])
+        if self._store is not None and len(remembered) < len(set(keys)):
+            stored = self._store.get([key for key in dict.fromkeys(keys) if key not in remembered])
             self._remember(stored)
             remembered |= stored
         return remembered
@@ -123,13 +123,6 @@ class Cached(Wrapper):
         while len(self._kept) > self.size:
             self._kept.popitem(last=False)
 
-    def _open(self) -> Store[float]:
-        """The file, opened by this process: an SQLite connection must not be used after a fork."""
-        if self._store is None or self._store.process != os.getpid():
-            assert self.file is not None
-            self._store = Store[float](self.file, self.size)
-        return self._store
-
 
 Kept = TypeVar("Kept")
 
@@ -137,18 +130,27 @@ Kept = TypeVar("Kept")
 class Store(Generic[Kept]):
     """An SQLite file, key -> score or text, that drops the oldest entries when it holds more than ``size``.
 
-    Safe if a process is killed or several write. ``table``: of these values; ``owner``: the reward in messages. Raises
-    RewardError for a file that is no database or cannot be used.
+    Safe if a process is killed or several write. ``table``: of these values; ``owner``: the reward in messages. It is
+    opened when it is first used; then RewardError is raised for a file that is no database or cannot be used.
     """
 
     def __init__(self, file: str, size: int, table: str = "scores", owner: str = "cached") -> None:
-        self.file, self.size, self.process = file, size, os.getpid()
-        self.table, self.owner = table, owner
-        with self._reported():
-            self.connection = sqlite3.connect(file, timeout=BUSY, check_same_thread=False)
-            self.connection.execute("PRAGMA journal_mode=WAL")  # readers do not wait for a writer
-            self.connection.execute("PRAGMA synchronous=NORMAL")
-            self.connection.execute(f"CREATE TABLE IF NOT EXISTS {table} (key BLOB UNIQUE, score NOT NULL)")
+        self.file, self.size, self.table, self.owner = file, size, table, owner
+        self._opened: tuple[int, sqlite3.Connection] | None = None
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """That of this process: an SQLite connection must not be used after a fork."""
+        if self._opened is None or self._opened[0] != os.getpid():
+            connection = sqlite3.connect(self.file, timeout=BUSY, check_same_thread=False)
+            connection.execute("PRAGMA journal_mode=WAL")  # readers do not wait for a writer
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.execute(f"CREATE TABLE IF NOT EXISTS {self.table} (key BLOB UNIQUE, score NOT NULL)")
+            self._opened = os.getpid(), connection
+        return self._opened[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_opened": None}
 
     def get(self, keys: list[bytes]) -> dict[bytes, Kept]:
         """The values of those keys that the file holds."""
