@@ -54,7 +54,7 @@ class FamilyOptions(EncoderOptions, RescalingOptions):
         space = Space(self.source(self.layer), self.centering, special, self.corpus, idf)
         if self.rescale is None and self.language is not None:
             raise RewardError(f"language={self.language!r} chooses a baseline of rescale=FILE; give that, too")
-        rescaling = None if self.rescale is None else BaselineFile(self.rescale, self.language, published_for)
+        rescaling = None if self.rescale is None else BaselineFile(self.rescale, self.language, published_for).baseline
         return EmbeddingReward(name, space, measure, rescaling)
 
 

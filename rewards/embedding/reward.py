@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,8 @@ NOT_THE_METRIC = ("direction", "library", "solver")
 VANISHED = 1e-12  # a smaller self-score: only rounding is left of the text
 
 
-class Rescaling(Protocol):
-    """Finds the rescaling baseline of a metric."""
-
-    def baseline(self, metric: str, layer: str, direction: str) -> float:
-        """``metric`` as in ``EmbeddingReward.metric``. Raises RewardError where there is none."""
+# ``EmbeddingReward.metric``, layer and direction -> the rescaling baseline. Raises RewardError where there is none.
+Rescaling = Callable[[str, str, str], float]
 
 
 class EmbeddingReward(ReferenceReward):
@@ -165,7 +162,7 @@ class EmbeddingReward(ReferenceReward):
 
     def _baseline(self, rescaling: Rescaling) -> float:
         direction = str(options(self.measure).get("direction", UNDIRECTED))
-        return rescaling.baseline(self.metric, str(self.space.source.load().layers), direction)
+        return rescaling(self.metric, str(self.space.source.load().layers), direction)
 
 
 def rescaled(scores: NDArray[np.float64], baseline: float) -> NDArray[np.float64]:

@@ -123,24 +123,16 @@ class Server:
                 if error.code in REFUSED:
                     raise Refused(f"the server refused it ({reason})") from None
                 if error.code not in REPEATED and error.code < 500:
-                    fix = (
-                        f"set the key in the environment variable {self.options.key}"
-                        if error.code == 401
-                        else "check both"
-                    )
+                    key = f"set the key in the environment variable {self.options.key}"
+                    fix = key if error.code == 401 else "check both"
                     raise RewardError(
                         f"judge: endpoint={self.options.endpoint!r}, model={body['model']!r}: {reason}; {fix}"
                     ) from None
                 wait = max(wait, min(_seconds(error.headers.get("Retry-After")), LONGEST_WAIT))
-            except TimeoutError:
-                reason = f"it did not answer in {self.options.timeout:g} seconds"
             except (OSError, HTTPException) as error:
-                is_late = isinstance(getattr(error, "reason", None), TimeoutError)
-                reason = (
-                    f"it did not answer in {self.options.timeout:g} seconds"
-                    if is_late
-                    else f"{getattr(error, 'reason', error)}"
-                )
+                cause = getattr(error, "reason", error)
+                late = f"it did not answer in {self.options.timeout:g} seconds"
+                reason = late if isinstance(cause, TimeoutError) else str(cause)
             except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
                 reason = "it answered something other than a chat completion"
         raise Unavailable(
