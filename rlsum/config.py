@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from rewards.references import Lists
-from rewards.text.languages import check_language, splitter_of
+from rewards.text.languages import check_language, language_of
 from rlsum.data.columns import Columns, Tokenizer
 from rlsum.errors import ConfigError as ConfigError
 from rlsum.models.decoding import Decoding, Sampling
@@ -261,7 +261,7 @@ class Config:
     def tokenizer(self) -> Tokenizer:
         """``data.tokenizer``, by default spacy in a language without spaces, unless the model has its own."""
         subwords = self.model is not None and self.model.own_tokenizer
-        unspaced = splitter_of(self.language) == "character"
+        unspaced = language_of(self.language).splitter == "character"
         return self.data.tokenizer or ("spacy" if unspaced and not subwords else "whitespace")
 
     @property

@@ -17,7 +17,7 @@ from rewards.errors import RewardError, Unavailable
 from rewards.lexical.numbered import BLOCK, first_of, matches
 from rewards.lexical.words import Words, WordsOption, ngrams, tokenizer_of, tokenizing, vocabulary_of
 from rewards.scoring import CorpusCounts, Inputs, ReferenceReward, references_of, score_items, signature
-from rewards.text.languages import ENGLISH, LanguageOption, language_of, splitter_of
+from rewards.text.languages import ENGLISH, LanguageOption, language_of
 from rewards.text.words import REMEMBERED, nfc
 
 Tokenize = Literal["auto", "13a", "intl", "zh", "char", "none", "ja-mecab", "ko-mecab"]
@@ -50,7 +50,7 @@ class Bleu(ReferenceReward, LanguageOption):
         if self.smooth_value is not None and self.smooth_method not in ("floor", "add-k"):
             raise RewardError(f"bleu: smooth_value={self.smooth_value} needs smooth_method=floor or add-k")
         if self.tokenize == "auto":
-            characters = splitter_of(self.language) == "character"
+            characters = language_of(self.language).splitter == "character"
             self.tokenize = "zh" if self.language == "zh" else "char" if characters else "13a"
         names = ("tokenize", "smooth_method", "smooth_value", "max_ngram_order", "effective_order", "lowercase")
         self.settings: dict[str, Any] = {name: getattr(self, name) for name in names}
@@ -200,7 +200,7 @@ class BleuStar(ReferenceReward, WordsOption):
 
     @property
     def _splitter(self) -> Words:
-        return self.tokenizer or splitter_of(self.language)
+        return self.tokenizer or language_of(self.language).splitter
 
     def words(self, text: str) -> tuple[str, ...]:
         """The words that are counted and compared."""

@@ -36,7 +36,7 @@ from rewards.scoring import (
     references_of,
     signature,
 )
-from rewards.text.languages import Code, language_of, splitter_of
+from rewards.text.languages import Code, language_of
 from rewards.text.sentences import lined
 from rewards.text.words import words
 
@@ -272,8 +272,8 @@ class RougeOptions(TokenizerOption, DirectionOption):
     def reward(self, name: str, formula: Callable[[Numbered], PRF], n: int = 1, split: Split | None = None) -> Rouge:
         """The reward of a formula."""
         stemmer = stemmer_for(name, self.stemmer, self.language)
-        tokenizer = self.tokenizer or ("official" if self.language in (None, "en") else splitter_of(self.language))
-        return Rouge(name, formula, self.direction, stemmer, tokenizer, self.language, n, split)
+        usual = "official" if self.language in (None, "en") else language_of(self.language).splitter
+        return Rouge(name, formula, self.direction, stemmer, self.tokenizer or usual, self.language, n, split)
 
 
 @dataclass(kw_only=True)

@@ -75,7 +75,7 @@ class Language:
 
     @property
     def splitter(self) -> Splitter:
-        """What is a token: a word, or a character."""
+        """What is a token where no option says it: a word, or a character in languages without spaces."""
         return "character" if self.code in UNSPACED else "unicode"
 
     @property
@@ -110,11 +110,6 @@ def language_of(code: str | None) -> Language:
     """The language of an ISO 639-1 code; None is English. Raises RewardError for another code."""
     check_language(code)
     return ENGLISH if code is None else Language(code)
-
-
-def splitter_of(code: str | None) -> Splitter:
-    """What a token is where no option says it: a word, or a character in languages without spaces."""
-    return language_of(code).splitter
 
 
 def check_language(code: str | None) -> None:

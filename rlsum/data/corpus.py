@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rewards.text.chunks import tokens
 from rewards.text.debris import LEAST, column_of
-from rewards.text.languages import language_of, splitter_of
+from rewards.text.languages import language_of
 from rewards.text.words import joined
 from rlsum.data.columns import CNN_DAILYMAIL, RECORD_COLUMNS, Columns, Tokenizer
 from rlsum.data.counts import token_counts
@@ -244,7 +244,7 @@ def _tokenizer_version(tokenizer: Tokenizer) -> str:
 
 def without_spaces(tokenizer: Tokenizer, language: str | None) -> bool:
     """Whether tokens are characters of a language without spaces, and are joined without them."""
-    return tokenizer == "spacy" and splitter_of(language) == "character"
+    return tokenizer == "spacy" and language_of(language).splitter == "character"
 
 
 def _tokenise(batch: dict[str, list[Any]], how: Tokenization, version: str) -> dict[str, list[Any]]:

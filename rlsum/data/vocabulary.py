@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 
 from rlsum.errors import UserError
@@ -34,13 +33,8 @@ class Vocabulary:
     counts: tuple[int, ...]
 
     @classmethod
-    def build(cls, texts: Iterable[Sequence[str]], size: int, min_count: int = 1) -> Vocabulary:
-        """The ``size`` most frequent words (without the specials), ties in alphabetical order."""
-        return cls.of_counts(Counter(chain.from_iterable(texts)), size, min_count)
-
-    @classmethod
     def of_counts(cls, counter: Counter[str], size: int, min_count: int = 1) -> Vocabulary:
-        """As ``build``, of words and how often they occur."""
+        """The ``size`` most frequent words (without the specials), ties in alphabetical order."""
         for special in SPECIALS:  # a text that spells "<unk>" must not become the special
             counter.pop(special, None)
         entries = sorted(((w, c) for w, c in counter.items() if c >= min_count), key=lambda item: (-item[1], item[0]))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rlsum.evaluation.coefficients.table import engine
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import bootstrap_values
 from rlsum.evaluation.rows import Floats, Ids, judged_rows
 from rlsum.evaluation.statistics import LEVEL
@@ -66,7 +66,7 @@ def estimate(
     Rows with a NaN are left out; all metrics on the same rows use the same resamples.
     """
     rows = judged_rows(human, metric, inputs)
-    of_weights = engine(rows, statistic, "pooled")
+    of_weights = named(statistic).engine(rows, "pooled")
     draws = bootstrap_values(of_weights, rows.units, resamples, seed) if resamples else np.empty(0)
     return Estimate(float(of_weights(np.ones((1, rows.units)))[0]), draws)
 

@@ -19,6 +19,7 @@ import resource
 import string
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -105,7 +106,7 @@ def prepare_ours(case: Case) -> Update:
     from rlsum.models.pointer_generator.options import PointerGeneratorConfig
 
     words = [word(i) for i in range(case.words - 5)] + ["."]
-    vocabulary = Vocabulary.build([words], len(words))
+    vocabulary = Vocabulary.of_counts(Counter(words), len(words))
     batch = random_batch(vocabulary, words, case)
     sizes = PointerGeneratorConfig(embedding=case.embedding, hidden=case.hidden, coverage=case.coverage)
     model = PointerGenerator(sizes, vocabulary)

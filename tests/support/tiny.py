@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -58,7 +59,7 @@ CUTS = {
 
 
 def vocabulary(words=WORDS) -> Vocabulary:
-    return Vocabulary.build([words], size=100)
+    return Vocabulary.of_counts(Counter(words), size=100)
 
 
 def rows(pairs) -> dict:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rewards.text.languages import splitter_of
+from rewards.text.languages import language_of
 from rewards.text.words import pieces
 from rlsum import config as configs
 from rlsum.compare.cells import Cell
@@ -137,7 +137,7 @@ def limits_of(folder: Folder, cell: Cell, method: str) -> LengthLimits:
 
 
 def _reads_characters(config: Config) -> bool:
-    return splitter_of(config.language) == "character"
+    return language_of(config.language).splitter == "character"
 
 
 def _characters(text: str) -> int:

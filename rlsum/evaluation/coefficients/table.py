@@ -10,8 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rlsum.evaluation.coefficients.statistic import Engine, Level, Statistic
-    from rlsum.evaluation.rows import Rows
+    from rlsum.evaluation.coefficients.statistic import Statistic
 
 STATISTICS = {
     "spearman": "rlsum.evaluation.coefficients.spearman:SPEARMAN",
@@ -31,8 +30,3 @@ def named(name: str) -> Statistic:
     module, _, constant = STATISTICS[name].partition(":")
     statistic: Statistic = getattr(import_module(module), constant)
     return statistic
-
-
-def engine(rows: Rows, statistic: str, level: Level) -> Engine:
-    """`Statistic.engine` of the statistic of this name."""
-    return named(statistic).engine(rows, level)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reproductions.neighbors.tasks import NeighborTask
 from rewards.lexical.neighbors import estimate
-from rlsum.evaluation.coefficients.table import engine
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import Correlation, bootstrap_values, correlate, interval, percentiles
 from rlsum.evaluation.rows import judged_rows, numbered
 from rlsum.evaluation.statistics import LEVEL, Uncertainty
@@ -93,7 +93,7 @@ def quality(predicted: Floats, task: NeighborTask, resamples: int = RESAMPLES, s
     if resamples and not correlation.reason:
         rows = judged_rows(human, predicted, inputs)
         how = Uncertainty(resamples=resamples, seed=seed)
-        ends = interval(engine(rows, "spearman", "pooled"), rows.unit, rows.units, how)
+        ends = interval(named("spearman").engine(rows, "pooled"), rows.unit, rows.units, how)
         correlation = replace(correlation, low=ends[0], high=ends[1], reason=ends[2])
     return Quality(correlation=correlation, n=int(covered.sum()), **means)
 

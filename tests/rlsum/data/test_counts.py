@@ -1,4 +1,5 @@
 import random
+from collections import Counter
 
 import datasets
 import numpy as np
@@ -29,9 +30,9 @@ def test_lengths_and_words_are_those_of_the_lists(rows):
     for name in ROWS:
         assert token_counts(rows, name).tolist() == [len(tokens) for tokens in rows[name]]
         assert column_of(rows, name).to_pylist() == rows[name][:]
-    listed = [tokens for name in ROWS for tokens in rows[name]]
+    words = [word for name in ROWS for tokens in rows[name] for word in tokens]
     for size, least in ((10, 1), (1, 1), (10, 3)):
-        assert vocabulary_of(rows, size, least) == Vocabulary.build(listed, size, least)
+        assert vocabulary_of(rows, size, least) == Vocabulary.of_counts(Counter(words), size, least)
 
 
 def test_training_lengths_are_in_order_of_targets_and_then_articles():

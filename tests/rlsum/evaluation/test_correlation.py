@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rlsum.evaluation.coefficients import kendall
-from rlsum.evaluation.coefficients.table import STATISTICS, engine, named
+from rlsum.evaluation.coefficients.table import STATISTICS, named
 from rlsum.evaluation.correlation import correlate
 from rlsum.evaluation.population import system_means
 from rlsum.evaluation.rows import judged_rows
@@ -105,7 +105,7 @@ def test_weights_are_copies_of_inputs(statistic, level):
     human, metric, inputs, systems = some_rows(missing=0.1)
     rows = judged_rows(human, metric, inputs, systems)
     times = np.random.default_rng(1).multinomial(12, np.ones(12) / 12, size=20)
-    values = engine(rows, statistic, level)(times.astype(float))
+    values = named(statistic).engine(rows, level)(times.astype(float))
     for time, value in zip(times, values, strict=True):
         take = np.repeat(np.arange(len(rows)), time[rows.unit])
         copy = np.concatenate([np.arange(t) for t in time[rows.unit]])  # copies of an input are inputs of their own

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rlsum.evaluation.coefficients.table import engine, named
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.influence import influence, row_influence
 from rlsum.evaluation.rows import judged_rows
 
@@ -15,7 +15,7 @@ def test_influence_is_the_change_by_a_grain_of_weight(statistic, ties):
         x, y = np.round(x), np.round(y)
     value, change = influence(x, y, statistic)
     assert value == pytest.approx(named(statistic).of(x, y))
-    weighted, grain = engine(judged_rows(x, y), statistic, "pooled"), 1e-6
+    weighted, grain = named(statistic).engine(judged_rows(x, y), "pooled"), 1e-6
     derivative = (weighted(1 + grain * np.eye(30)) - weighted(np.ones((1, 30)))) / grain
     assert change / 30 == pytest.approx(derivative, abs=1e-6)
 

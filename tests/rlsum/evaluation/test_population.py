@@ -3,7 +3,7 @@ import pytest
 from metric_pairs import compare_metrics
 from scipy.stats import pearsonr, ttest_1samp, ttest_rel
 
-from rlsum.evaluation.coefficients.table import engine
+from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import bootstrap_values, correlate
 from rlsum.evaluation.population import chosen_random, system_interval
 from rlsum.evaluation.rows import judged_rows
@@ -196,7 +196,7 @@ def test_intervals_over_new_inputs_are_about_the_bootstraps(level):
     human, a, _, names = world(systems=20, inputs=200, seed=4)
     found = correlate(human, a, statistic="pearson", level=level, **names)
     rows = judged_rows(human, a, **names)
-    values = bootstrap_values(engine(rows, "pearson", level), 200, 2000, 0)
+    values = bootstrap_values(named("pearson").engine(rows, level), 200, 2000, 0)
     assert [found.low, found.high] == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=0.012)
 
 
