@@ -121,7 +121,7 @@ def length_lead(votes: Sequence[Vote], how: Uncertainty = USUAL) -> Lead:
     if not len(means):
         return Lead(math.nan, math.nan, math.nan, math.nan, 0)
     low, high = bounded(means, how)
-    _, p = paired_difference(means, np.zeros(len(means)), resamples=how.resamples, seed=how.seed)
+    _, p = paired_difference(means, np.zeros(len(means)), how)
     return Lead(float(means.mean()), low, high, p, len(means))
 
 

@@ -67,7 +67,7 @@ def preference(
         nan = float("nan")
         reason = "no votes" if not len(present) else "every vote is a tie"
         return Preference(nan, nan, nan, nan, 0, first, tied, second, naive, reason)
-    p, _, _ = statistics.sign_flips(means, level=how.level, resamples=how.resamples, seed=how.seed)
+    p, _, _ = statistics.sign_flips(means, how)
     share = float((1 + means.mean()) / 2)
     low, high = ((1 + end) / 2 for end in bounded(means, how))
     low, high = agreeing(low, high, share, p <= 1 - how.level + 1e-12)

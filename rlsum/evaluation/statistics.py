@@ -59,16 +59,16 @@ class Interval(NamedTuple):
     n: int
 
 
-def mean_interval(values: ArrayLike, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> Interval:
+def mean_interval(values: ArrayLike, how: Uncertainty = USUAL) -> Interval:
     """Interval of the mean of ``values`` (n,) that holds its level for few and for skewed ones.
 
     From ``MANY`` defined values on the normal distribution, below the studentised bootstrap (Efron 1979; Hall 1988),
     because plain percentiles of 10 to 30 scores are too close. NaN ends where too few values differ to
     tell, as with 20 scores of 0 or 1 of which one is 1. Raises ValueError for an empty or many-dimensional ``values``,
-    a level outside (0, 1), resamples below 1.
+    and without resamples.
     """
     values = vector("values", values)
-    _check_resampling(level, resamples)
+    _check_resamples(how)
     defined = values[~np.isnan(values)]
     n, mean = len(defined), float(defined.mean()) if len(defined) else np.nan
     differ = n > 1 and np.ptp(defined) > 0  # the deviation of equal values may be a rounding error
@@ -76,11 +76,11 @@ def mean_interval(values: ArrayLike, *, level: float = LEVEL, resamples: int = R
     if not error:
         return Interval(mean, np.nan, np.nan, n)
     if n >= MANY:
-        half = NormalDist().inv_cdf((1 + level) / 2) * error
+        half = NormalDist().inv_cdf((1 + how.level) / 2) * error
         return Interval(mean, mean - half, mean + half, n)
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(how.seed)
     ratios = []
-    for rows in row_blocks(resamples, n):
+    for rows in row_blocks(how.resamples, n):
         drawn = defined[generator.integers(0, n, size=(rows, n), dtype=np.int32)]
         with np.errstate(divide="ignore", invalid="ignore"):  # equal values drawn: an infinite ratio, or none
             ratios.append(
@@ -88,21 +88,20 @@ def mean_interval(values: ArrayLike, *, level: float = LEVEL, resamples: int = R
                     (drawn.mean(1) - mean) / (drawn.std(1, ddof=1) / np.sqrt(n)), posinf=np.inf, neginf=-np.inf
                 )
             )
-    low, high = np.quantile(np.concatenate(ratios), [(1 + level) / 2, (1 - level) / 2], method="nearest")
+    ends = [(1 + how.level) / 2, (1 - how.level) / 2]
+    low, high = np.quantile(np.concatenate(ratios), ends, method="nearest")
     if np.isinf(low) or np.isinf(high):
         return Interval(mean, np.nan, np.nan, n)
     return Interval(mean, mean - float(low) * error, mean - float(high) * error, n)
 
 
-def paired_difference(
-    a: ArrayLike, b: ArrayLike, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
-) -> tuple[Interval, float]:
+def paired_difference(a: ArrayLike, b: ArrayLike, how: Uncertainty = USUAL) -> tuple[Interval, float]:
     """The mean of ``a - b``, both (n,), with its interval, and the two-sided p of the sign-flip permutation test.
 
     See `sign_flips`; items that are undefined in one are left out. NaN if no item is defined in both. Raises ValueError
-    for empty or unequally long vectors, a level outside (0, 1), resamples below 1.
+    for empty or unequally long vectors, and without resamples.
     """
-    _check_resampling(level, resamples)
+    _check_resamples(how)
     first, second = vector("a", a), vector("b", b)
     if len(first) != len(second):
         raise ValueError(f"a has {len(first)} scores and b has {len(second)}; pair them by item first")
@@ -110,13 +109,11 @@ def paired_difference(
     n = len(differences)
     if not n:
         return Interval(np.nan, np.nan, np.nan, 0), np.nan
-    p, low, high = sign_flips(differences, level=level, resamples=resamples, seed=seed)
+    p, low, high = sign_flips(differences, how)
     return Interval(float(differences.mean()), low, high, n), p
 
 
-def sign_flips(
-    differences: Floats, *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
-) -> tuple[float, float, float]:
+def sign_flips(differences: Floats, how: Uncertainty) -> tuple[float, float, float]:
     """P of the test that the mean of ``differences`` (n,) is 0, and the ends of its interval, by sign flips.
 
     Under the null hypothesis the sign of each difference is random. ``p = (c + 1) / (R + 1)``, with ``c`` of ``R``
@@ -128,11 +125,11 @@ def sign_flips(
     reject, and if all differences are equal, up to rounding: nothing tells how far others may lie.
     """
     n, total = len(differences), differences.sum()
-    kept, sizes = flipped_sums(np.stack([differences, np.ones(n)], axis=1), resamples, seed).T
+    kept, sizes = flipped_sums(np.stack([differences, np.ones(n)], axis=1), how.resamples, how.seed).T
     tolerance = 1e-12 * float(np.abs(differences).sum())  # sums in another order differ by rounding
     extreme = int((np.abs(2 * kept - total) >= abs(total) - tolerance).sum())
     p = (extreme + 1) / (len(kept) + 1)
-    rank = int((1 - level) * (len(kept) + 1) + 1e-9)  # the interval ends where so many flips would count
+    rank = int((1 - how.level) * (len(kept) + 1) + 1e-9)  # the interval ends where so many flips would count
     if rank < 1 or np.ptp(differences) <= EQUAL * abs(total / n):
         return p, float("nan"), float("nan")
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -188,8 +185,6 @@ def row_blocks(total: int, width: int) -> Iterator[int]:
         yield min(rows, total - start)
 
 
-def _check_resampling(level: float, resamples: int) -> None:
-    if not 0 < level < 1:
-        raise ValueError(f"level={level} must lie between 0 and 1, such as {LEVEL}")
-    if resamples < 1:
-        raise ValueError(f"resamples={resamples} must be at least 1; {RESAMPLES:,} is usual")
+def _check_resamples(how: Uncertainty) -> None:
+    if how.resamples < 1:
+        raise ValueError(f"resamples={how.resamples} must be at least 1; {RESAMPLES:,} is usual")

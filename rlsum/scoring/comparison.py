@@ -33,13 +33,9 @@ class Resampling(Uncertainty):
 
     def interval(self, values: Floats, span: tuple[float, float] = ANY) -> Interval:
         """The interval of the mean of ``values`` (n,), cut to ``span``: that of few may leave what a score can be."""
-        mean = mean_interval(values, level=self.level, resamples=self.resamples, seed=self.seed)
+        mean = mean_interval(values, self)
         low, high = np.clip(mean[1:3], *span).tolist()
         return mean._replace(low=low, high=high)
-
-    def difference(self, a: Floats, b: Floats) -> tuple[Interval, float]:
-        """The mean of ``a - b``, both (n,), with its interval, and its two-sided permutation p-value."""
-        return paired_difference(a, b, level=self.level, resamples=self.resamples, seed=self.seed)
 
 
 @dataclass(frozen=True)
@@ -76,7 +72,8 @@ def compare(system: SystemScores, baseline: SystemScores, metric: str, resamplin
     rows, baseline_rows, unpaired = _paired(system, baseline)
     difference: tuple[Interval, float] = Interval(np.nan, np.nan, np.nan, 0), np.nan
     if rows:
-        difference = resampling.difference(system.metrics[metric][rows], baseline.metrics[metric][baseline_rows])
+        scores, others = system.metrics[metric][rows], baseline.metrics[metric][baseline_rows]
+        difference = paired_difference(scores, others, resampling)
     return PairedDifference(system.system, baseline.system, metric, *difference, len(rows), unpaired)
 
 
