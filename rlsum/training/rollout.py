@@ -15,6 +15,7 @@ from torch import Tensor
 
 from rlsum.data.batch import Batch
 from rlsum.models.summarizer import Scores, Tokens
+from rlsum.objective import Objective
 from rlsum.training.earned import Earned
 from rlsum.training.estimators import described_components
 from rlsum.training.log.numbers import Field, Logged, Mean, Rate, TimeShare, declare
@@ -141,7 +142,8 @@ declare(
     ),
 )
 
-RewardLoss = Callable[[Tensor, Rollout], tuple[Tensor, dict[str, Logged]]]  # see reward_losses
+# objective, log-probabilities (R, W) of samples, rollout -> loss (scalar), numbers for the log; see reward_losses
+RewardLoss = Callable[[Objective, Tensor, Rollout], tuple[Tensor, dict[str, Logged]]]
 
 
 def as_rows(values: np.ndarray, like: Tensor) -> Tensor:

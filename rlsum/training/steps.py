@@ -41,7 +41,7 @@ def training_step(
     coverage_weight = objective.coverage_weight if getattr(config.model, "coverage", False) else 0.0
     mle = MLEStep(objective, coverage_weight)
     if reward is None:
-        return partial(_likelihood, mle)
+        return lambda number, model, batch, rollout: mle(model, batch)
     row_noise = training.row_noise
     if row_noise is None:
         row_noise = training.decode_batch is not None or processes.world_size > 1
@@ -56,7 +56,7 @@ def training_step(
         objective=objective,
         steps=training.steps,
         sampling=sampling,
-        rl=REWARD_LOSSES[objective.kind](objective),
+        rl=REWARD_LOSSES[objective.kind],
         mle=mle,
         credit=Credit(objective, sampling.limit) if objective.kind == "mixed" else None,
         start=start,
@@ -69,12 +69,6 @@ def training_step(
         processes=processes,
     )
     return BufferedStep(step, objective.updates_per_sample)
-
-
-def _likelihood(
-    mle: MLEStep, number: int, model: torch.nn.Module, batch: Batch, rollout: Rollout | None = None
-) -> StepResult:
-    return mle(model, batch)
 
 
 class BufferedStep:

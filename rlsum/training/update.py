@@ -70,7 +70,7 @@ class MixedStep:
     objective            what is minimised
     steps                updates of the run
     sampling             how samples are drawn
-    rl                   rollout -> L_RL
+    rl                   objective, rollout -> L_RL
     mle                  references -> L_MLE, and lambda
     credit               rewards -> advantages and weights; None: ``rl`` reads the rewards
     start                scores as the model that the run began with, for a KL penalty
@@ -202,7 +202,7 @@ class MixedStep:
         """gamma L_RL + (1 - gamma) L_MLE + lambda L_cov."""
         gamma, ids, articles = self.gamma(number), rollout.tokens.ids, len(batch)
         samples, references = rollout.scored or self.score(number, model, batch, ids)
-        loss, rl_log = self.rl(samples.log_prob, rollout)
+        loss, rl_log = self.rl(self.objective, samples.log_prob, rollout)
         logs: list[Numbers] = [rl_log, {"loss_rl": Mean.over(loss.item(), articles), "gamma": Mean(gamma, 1)}]
         if references is not None:
             mle, mle_log = self.mle.loss(references, batch.target, batch.pad)

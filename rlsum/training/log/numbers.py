@@ -79,11 +79,7 @@ class Logged(float):
         return float(self)
 
 
-class Total(Logged):
-    """A sum."""
-
-
-class Rate(Total):
+class Rate(Logged):
     """A sum that is logged by the second."""
 
     def in_line(self, seconds: float, processes: int) -> float:
@@ -91,7 +87,7 @@ class Rate(Total):
         return float(self) / seconds
 
 
-class TimeShare(Total):
+class TimeShare(Logged):
     """Seconds, logged as a share of the time of all processes."""
 
     def in_line(self, seconds: float, processes: int) -> float:
@@ -144,7 +140,7 @@ class Deviation(Logged):
         return type(self)(mean + apart * others / total, squares + more + between, count + others)
 
 
-class Least(Total):
+class Least(Logged):
     """The smallest of some values; NaN of none."""
 
     def merged(self, other: Logged) -> Self:
@@ -152,7 +148,7 @@ class Least(Total):
         return type(self)(np.fmin(self, other))
 
 
-class Greatest(Total):
+class Greatest(Logged):
     """The largest of some values; NaN of none."""
 
     def merged(self, other: Logged) -> Self:

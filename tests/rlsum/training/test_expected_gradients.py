@@ -10,7 +10,7 @@ import torch
 from rlsum.data.vocabulary import EOS, PAD, UNK
 from rlsum.models.summarizer import Tokens
 from rlsum.training import estimators
-from rlsum.training.reward_losses import PolicyGradient
+from rlsum.training.reward_losses import policy_gradient
 from rlsum.training.rollout import Rollout
 
 WORDS = ("ash", "birch")
@@ -59,7 +59,7 @@ def expected_gradient(world, normalisation, advantages, samples=1, clip=None):
     scaled = (advantages * p * len(ids))[None]
     weights = expected_weights(normalisation, lengths, p, samples)[None]
     rollout = Rollout(Tokens(ids, log_prob.detach()), estimators.Earned(scaled, lengths[None]), scaled, weights)
-    loss, _ = PolicyGradient(tiny.objective(clip=clip))(log_prob, rollout)
+    loss, _ = policy_gradient(tiny.objective(clip=clip), log_prob, rollout)
     return -gradient(model, loss)
 
 

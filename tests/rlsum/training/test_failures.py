@@ -24,7 +24,7 @@ def test_a_loss_that_is_not_finite_stops_with_batch_and_state_saved(tmp_path, va
     step, before = trainer.step, {}
 
     def broken(number, model, batch, rollout):
-        result = step(number, model, batch)
+        result = step(number, model, batch, rollout)
         if number < 3:
             return result
         before.update({name: p.detach().clone() for name, p in trainer.model.named_parameters()})

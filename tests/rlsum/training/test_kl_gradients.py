@@ -12,7 +12,7 @@ from kinds import TINY
 
 from rlsum.models.summarizer import Tokens
 from rlsum.training.earned import Earned
-from rlsum.training.reward_losses import PolicyGradient
+from rlsum.training.reward_losses import policy_gradient
 from rlsum.training.rollout import Rollout
 
 LONGEST = 3  # tokens at most, the end token included
@@ -66,7 +66,7 @@ class World:
             old_log_prob=None if old is None else old[rows],
         )  # fmt: skip
         objective = tiny.objective(kl=1.0, kl_estimator=estimator, **options)
-        loss, log = PolicyGradient(objective)(self.log_prob[rows], rollout)
+        loss, log = policy_gradient(objective, self.log_prob[rows], rollout)
         return self.gradient(loss), log
 
 

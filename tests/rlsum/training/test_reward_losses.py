@@ -1,6 +1,7 @@
 """What samples teach: its sign, its zero and its length, under every estimator and for ranking."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ WITHOUT_ADVANTAGES = {"ranking": {"margin": 9.0}, "minimum-risk": {}, "best-of-n
 
 
 def loss_of(kind="mixed", **options):
-    return REWARD_LOSSES[kind](tiny.objective(kind, **options))
+    return partial(REWARD_LOSSES[kind], tiny.objective(kind, **options))
 
 
 def objective(name, **options):
@@ -148,7 +149,7 @@ def masked(rewards, cut_off, kind="mixed", **options):
         earned = Earned(np.array(rewards), LENGTHS, np.full(2, 0.5), cut_off=cut_off)
         credit = Credit(asked, 10)(earned) if kind == "mixed" else ()
         given = Rollout(Tokens(IDS, LOG_PROB), earned, *credit, LOG_PROB * 1.5, old_log_prob=LOG_PROB)
-        results.append(learnt(REWARD_LOSSES[kind](asked), given))
+        results.append(learnt(partial(REWARD_LOSSES[kind], asked), given))
     return results
 
 
@@ -246,9 +247,9 @@ def test_the_ratio_of_a_sequence_clips_it_as_a_whole():
 
 def mixed(model, reward, samples, max_length, estimator="rloo", **options):
     objective = tiny.objective(estimator=estimator, normalisation="token", samples=samples, gamma=1.0)
-    rl, mle, credit = REWARD_LOSSES["mixed"](objective), MLEStep(objective), Credit(objective, max_length)
+    mle, credit = MLEStep(objective), Credit(objective, max_length)
     sampling = Sampling(max_length=max_length)
-    return MixedStep(model, reward, objective, 1, sampling, rl, mle, credit, **options)
+    return MixedStep(model, reward, objective, 1, sampling, REWARD_LOSSES["mixed"], mle, credit, **options)
 
 
 def test_without_a_greedy_baseline_nothing_greedy_is_decoded_or_rewarded():

@@ -15,7 +15,7 @@ from rlsum.models.summarizer import Tokens
 from rlsum.objective import Objective
 from rlsum.training.estimators import Credit
 from rlsum.training.losses import target_lengths
-from rlsum.training.reward_losses import PolicyGradient
+from rlsum.training.reward_losses import policy_gradient
 from rlsum.training.update import MixedStep, MLEStep, interleave
 
 OAK = tiny.vocabulary().index["oak"]
@@ -60,10 +60,10 @@ def step(reward, gamma=1.0, samples=1, scale=1.0, length="mean", coverage_weight
         normalisation={"mean": "sequence", "sum": "sum"}[length], length=length, reward_scale=scale, gamma=gamma,
         samples=samples, coverage_on_samples=on_samples,
     )  # fmt: skip
-    rl, mle, credit = PolicyGradient(objective), MLEStep(objective, coverage_weight), Credit(objective, max_length)
+    mle, credit = MLEStep(objective, coverage_weight), Credit(objective, max_length)
 
     def result(model, policy, batch):
-        mixed = MixedStep(policy, reward, objective, 1, Sampling(max_length=max_length), rl, mle, credit)
+        mixed = MixedStep(policy, reward, objective, 1, Sampling(max_length=max_length), policy_gradient, mle, credit)
         return mixed(0, model, batch)
 
     return result
@@ -312,7 +312,7 @@ def test_scoring_while_drawing_changes_neither_loss_nor_gradient_nor_log(gamma, 
             coverage_on_samples=coverage,
         )  # fmt: skip
         mixed = MixedStep(
-            model, tiny.Overlap(), objective, 1, Sampling(max_length=8), PolicyGradient(objective),
+            model, tiny.Overlap(), objective, 1, Sampling(max_length=8), policy_gradient,
             MLEStep(objective, 0.7 * coverage), Credit(objective, 8), start=model, score_while_drawing=together,
         )  # fmt: skip
         torch.manual_seed(3)
@@ -333,7 +333,7 @@ def test_an_update_of_several_batches_keeps_no_graph():
     model, batch = tiny.copier(), tiny.batch()
     objective = tiny.objective(estimator="rloo", gamma=1.0)
     mixed = MixedStep(
-        model, tiny.Overlap(), objective, 1, Sampling(max_length=8), PolicyGradient(objective), MLEStep(objective),
+        model, tiny.Overlap(), objective, 1, Sampling(max_length=8), policy_gradient, MLEStep(objective),
         Credit(objective, 8), score_while_drawing=True,
     )  # fmt: skip
     assert [part.scored for part in mixed.rollouts(0, [batch, batch])] == [None, None]

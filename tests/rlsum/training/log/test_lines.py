@@ -21,13 +21,12 @@ from rlsum.training.log.numbers import (
     Mean,
     Rate,
     TimeShare,
-    Total,
     field_of,
     from_json,
     to_json,
     together,
 )
-from rlsum.training.reward_losses import PolicyGradient, Ranking
+from rlsum.training.reward_losses import policy_gradient, ranking
 from rlsum.training.rollout import divided
 from rlsum.training.update import MixedStep, MLEStep
 
@@ -65,7 +64,7 @@ def kinds(values):
         "spread": Deviation.of(known),
         "least": Least(known.min() if known.size else NAN),
         "greatest": Greatest(known.max() if known.size else NAN),
-        "total": Total(known.sum()),
+        "total": Rate(known.sum()),
     }
 
 
@@ -99,14 +98,14 @@ def test_a_number_is_a_float_and_goes_to_other_processes_and_files_with_its_part
 # ---- what a step logs ---------------------------------------------------------------------------------------------
 
 
-def logs(sizes, loss=PolicyGradient):
+def logs(sizes, loss=policy_gradient):
     """The log of each of the batches of ``sizes`` articles, which have the same samples."""
     model, sampling = tiny.copier(coverage=True), Sampling(max_length=6)
     objective = tiny.objective(
         estimator="grpo", normalisation="token", clip=0.2, kl=0.1, gamma=0.9, samples=3, coverage_on_samples=True
     )
     step = MixedStep(
-        model, Reward(), objective, 1, sampling, loss(objective),
+        model, Reward(), objective, 1, sampling, loss,
         MLEStep(objective, coverage_weight=1.0), estimators.Credit(objective, 6),
         start=tiny.model(seed=3, coverage=True),
     )  # fmt: skip
@@ -129,7 +128,7 @@ class Reward(tiny.Overlap):
         return np.where([len(text) % 3 == 0 for text in candidates], NAN, scores)
 
 
-@pytest.mark.parametrize("loss", [PolicyGradient, Ranking])
+@pytest.mark.parametrize("loss", [policy_gradient, ranking])
 def test_every_number_of_a_step_is_the_same_from_one_process_two_and_several_batches(loss):
     """A number is put together by what it is of: a copy under another name comes out the same."""
     renamed = [{f"copy of {name}": number for name, number in log.items()} | log for log in logs([2, 5, 1], loss)]
@@ -137,7 +136,7 @@ def test_every_number_of_a_step_is_the_same_from_one_process_two_and_several_bat
     assert all(isinstance(number, Logged) for number in whole.values())
     one = line_of([whole])
     several = line_of(renamed)
-    assert {"kl", "ratio_outside"} <= one.keys() or loss is Ranking
+    assert {"kl", "ratio_outside"} <= one.keys() or loss is ranking
     for line in (several, line_of(renamed[:1], renamed[1:]), line_of(renamed[1:], renamed[:1], [])):
         for name in [name for name in one if not field_of(name).machine]:
             assert line[name] == pytest.approx(one[name], rel=1e-5, abs=1e-6), name
