@@ -69,7 +69,7 @@ def pretrained(name: str) -> Pretrained:
     prompted = family is loading.CAUSAL
     source = loading.room(sizes, PROMPTED, LONGEST[1]) if prompted else loading.positions(sizes, "source")
     target = None if prompted else loading.positions(sizes, "target")
-    weights = loading.weights(sizes, family)
+    weights = int(family.empty(sizes).num_parameters())
     lora = _lora(sizes, family) if prompted or weights > LARGE else None
     adafactor = lora is None and sizes.model_type in WITH_ADAFACTOR
     rates = ("1e-3", "1e-4") if adafactor else ("3e-5", "3e-6")

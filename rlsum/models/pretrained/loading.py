@@ -156,11 +156,6 @@ def load_config(name: str, family: Family | None = SEQ2SEQ) -> PreTrainedConfig:
     return config
 
 
-def weights(config: PreTrainedConfig, family: Family = SEQ2SEQ) -> int:
-    """The number of weights of a network of these sizes. Builds it without memory for them."""
-    return int(family.empty(config).num_parameters())
-
-
 def load_tokenizer(name: str) -> PreTrainedTokenizerBase:
     """The tokenizer. Raises PretrainedError if it has no padding token, which only a language model does without."""
     from transformers import AutoTokenizer

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class CausalStart(PretrainedStart):
     """See PretrainedStart."""
 
-    family = loading.CAUSAL
+    family, kind = loading.CAUSAL, Causal
 
     def text_faults(
         self, config: Config, section: PretrainedConfig, name: str, sizes: PreTrainedConfig
@@ -43,12 +43,6 @@ class CausalStart(PretrainedStart):
             stop=section.stop,
             language=language_of(config.language) if section.article_end == "sentence" else None,
         )
-
-    def made(self, config: Config, section: PretrainedConfig, name: str) -> Causal:
-        """See PretrainedStart.made."""
-        assert isinstance(section, CausalConfig)
-        network = loading.load_network(name, bool(section.dropout), self.family)
-        return Causal(section, network, loading.load_config(name, self.family), self.subwords(config, section, name))
 
 
 START = CausalStart()

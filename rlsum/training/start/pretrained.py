@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -36,6 +36,8 @@ class PretrainedStart(ABC):
     """A ``Start`` of pretrained models of a ``family``; a kind says what its texts and its network are."""
 
     family: ClassVar[Family]
+    kind: ClassVar[Callable[..., TransformersModel]]
+    """the class of its models"""
 
     # ---- what a kind says -----------------------------------------------------------------------------------------
 
@@ -48,10 +50,6 @@ class PretrainedStart(ABC):
     @abstractmethod
     def subwords(self, config: Config, section: PretrainedConfig, name: str) -> Subwords:
         """What the model of a folder or hub name reads texts with."""
-
-    @abstractmethod
-    def made(self, config: Config, section: PretrainedConfig, name: str) -> TransformersModel:
-        """The model of a folder or hub name, for a section whose dropout is known."""
 
     # ---- Start ----------------------------------------------------------------------------------------------------
 
@@ -93,7 +91,9 @@ class PretrainedStart(ABC):
         """The model of the folder or hub name ``name``."""
         if section.dropout is None:  # with a reward, sampling and scoring must agree
             section = replace(section, dropout=not config.objective.rewarded)
-        return self.made(config, section.resolved(), name)
+        section = section.resolved()
+        network = loading.load_network(name, bool(section.dropout), self.family)
+        return self.kind(section, network, loading.load_config(name, self.family), self.subwords(config, section, name))
 
     def _start(self, config: Config, origin: Origin) -> tuple[PretrainedConfig, str]:
         """The ``model`` section, and the folder or hub name of weights and tokenizer."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Seq2SeqStart(PretrainedStart):
     """See PretrainedStart."""
 
-    family = loading.SEQ2SEQ
+    family, kind = loading.SEQ2SEQ, Seq2Seq
 
     def text_faults(
         self, config: Config, section: PretrainedConfig, name: str, sizes: PreTrainedConfig
@@ -56,12 +56,6 @@ class Seq2SeqStart(PretrainedStart):
         """See PretrainedStart.subwords."""
         assert isinstance(section, Seq2SeqConfig)
         return Subwords(loading.load_tokenizer(name), section.prefix, section.line_break)
-
-    def made(self, config: Config, section: PretrainedConfig, name: str) -> Seq2Seq:
-        """See PretrainedStart.made."""
-        assert isinstance(section, Seq2SeqConfig)
-        network = loading.load_network(name, bool(section.dropout))
-        return Seq2Seq(section, network, loading.load_config(name), self.subwords(config, section, name))
 
 
 START = Seq2SeqStart()
