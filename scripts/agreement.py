@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 
 from rewards.base import from_specs
+from rlsum.evaluation.rows import Floats
 from rlsum.judgments.public.chaganty import chaganty2018
 from rlsum.judgments.public.pairwise import zhang2023
 from rlsum.judgments.public.realsumm import realsumm
@@ -37,7 +37,6 @@ from rlsum.meta_evaluation.scores import lengths
 from rlsum.pages.table import Cell, Table
 from rlsum.pages.terminal import show
 
-Floats = NDArray[np.float64]
 DIALOGUE = ("consistency", "relevance", "fluency", "coherence")
 REVIEW = ("overall", "correctness", "coverage")
 SETS = ["cogensumm", "factcc", "frank", "polytope", "xsumfaith"]

@@ -53,14 +53,12 @@ def false_alarms(items: int, judges: int, ties: float, options: argparse.Namespa
     return [f"{items} x {judges}", f"{ties:.0%}", *cells]
 
 
-def rejections(
-    assumptions: Assumptions, items: int, judges: int, *, alpha: float = 0.05, draws: int = 2_000, seed: int = 0
-) -> float:
+def rejections(assumptions: Assumptions, items: int, judges: int, *, draws: int = 2_000, seed: int = 0) -> float:
     """The share of simulated studies in which the sign-flip test rejects equality: the power; with preference .5 the
     false alarms.
     """
     p = np.concatenate([p for _, p in tested_studies(assumptions, items, judges, draws=draws, seed=seed)])
-    return float((p <= alpha + 1e-12).mean())
+    return float((p <= 0.05 + 1e-12).mean())
 
 
 def tested_studies(

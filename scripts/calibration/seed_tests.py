@@ -69,36 +69,36 @@ class World:
         return effect + article + residual
 
 
-def ours(components: Components, alpha: float = ALPHA) -> Rejected:
+def ours(components: Components) -> Rejected:
     """The test of `rlsum.evaluation.trained.hierarchical`."""
-    return np.abs(components.mean) > critical(components, alpha)
+    return np.abs(components.mean) > critical(components, ALPHA)
 
 
-def satterthwaite(components: Components, alpha: float = ALPHA) -> Rejected:
+def satterthwaite(components: Components) -> Rejected:
     """Variance components with Satterthwaite's (1946) degrees of freedom."""
     n, m = components.seeds, components.articles
     squares = np.stack([components.by_seed, components.by_article, -components.residual])
     df = np.array([n - 1, m - 1, (n - 1) * (m - 1)])[:, None]
     total = np.maximum(squares.sum(0), components.by_seed)
-    bound = stats.t.isf(alpha / 2, np.maximum(total**2 / (squares**2 / df).sum(0), n - 1))
+    bound = stats.t.isf(ALPHA / 2, np.maximum(total**2 / (squares**2 / df).sum(0), n - 1))
     return np.abs(components.mean) > bound * np.sqrt(total / (n * m))
 
 
-def over_seeds(components: Components, alpha: float = ALPHA) -> Rejected:
+def over_seeds(components: Components) -> Rejected:
     """The t test of the seeds' means: the articles are fixed."""
-    bound = stats.t.isf(alpha / 2, components.seeds - 1)
+    bound = stats.t.isf(ALPHA / 2, components.seeds - 1)
     return np.abs(components.mean) > bound * np.sqrt(components.by_seed / (components.seeds * components.articles))
 
 
-def over_articles(components: Components, alpha: float = ALPHA) -> Rejected:
+def over_articles(components: Components) -> Rejected:
     """The t test of the articles' means over seeds: the seeds are fixed."""
-    bound = stats.t.isf(alpha / 2, components.articles - 1)
+    bound = stats.t.isf(ALPHA / 2, components.articles - 1)
     return np.abs(components.mean) > bound * np.sqrt(components.by_article / (components.seeds * components.articles))
 
 
-def both(components: Components, alpha: float = ALPHA) -> Rejected:
+def both(components: Components) -> Rejected:
     """Both t tests reject."""
-    return over_seeds(components, alpha) & over_articles(components, alpha)
+    return over_seeds(components) & over_articles(components)
 
 
 TESTS = {

@@ -32,17 +32,15 @@ class Claim:
     numbers: str
 
 
-def within(
-    text: str, estimates: Mapping[str, Estimate], low: float = -math.inf, high: float = math.inf, scale: float = 100
-) -> Claim:
-    """The finding that all ``estimates`` lie between ``low`` and ``high``; numbers are shown times ``scale``."""
+def within(text: str, estimates: Mapping[str, Estimate], low: float = -math.inf, high: float = math.inf) -> Claim:
+    """The finding that all ``estimates`` lie between ``low`` and ``high``; numbers are shown times 100."""
     verdicts = [_verdict(estimate, low, high) for estimate in estimates.values()]
-    return Claim(text, all_of(verdicts), _numbers(estimates, scale))
+    return Claim(text, all_of(verdicts), _numbers(estimates))
 
 
-def undetected(text: str, estimates: Mapping[str, Estimate], scale: float = 100) -> Claim:
+def undetected(text: str, estimates: Mapping[str, Estimate]) -> Claim:
     """The finding that no estimate differs significantly from 0: each interval contains 0."""
-    intervals, numbers = [estimate.interval for estimate in estimates.values()], _numbers(estimates, scale)
+    intervals, numbers = [estimate.interval for estimate in estimates.values()], _numbers(estimates)
     detected = any(low > 0 or high < 0 for low, high in intervals)
     known = detected or (bool(intervals) and not np.isnan(intervals).any())
     return Claim(text, verdict(not detected, known), numbers)
@@ -89,9 +87,9 @@ def _verdict(estimate: Estimate, low: float, high: float) -> Verdict:
     return "does not hold" if most < low or least > high else "cannot be said"
 
 
-def _numbers(estimates: Mapping[str, Estimate], scale: float) -> str:
+def _numbers(estimates: Mapping[str, Estimate]) -> str:
     parts = []
     for name, estimate in estimates.items():
-        low, high = (scale * end for end in estimate.interval)
-        parts.append(f"{name} {scale * estimate.value:+.2f} ({low:+.2f} to {high:+.2f})")
+        low, high = (100 * end for end in estimate.interval)
+        parts.append(f"{name} {100 * estimate.value:+.2f} ({low:+.2f} to {high:+.2f})")
     return "; ".join(parts)

@@ -41,10 +41,13 @@ class Estimate:
 def mean(estimates: Sequence[Estimate], weights: Sequence[float] | None = None) -> Estimate:
     """The weighted mean; equal weights by default."""
     shares = np.ones(len(estimates)) if weights is None else np.asarray(weights, dtype=np.float64)
-    shares = shares / shares.sum()
-    return Estimate(
-        float(shares @ [item.value for item in estimates]), shares @ np.stack([item.draws for item in estimates])
-    )
+    return weighted(estimates, shares / shares.sum())
+
+
+def weighted(estimates: Sequence[Estimate], weights: Floats) -> Estimate:
+    """The sum of estimates, each times its weight."""
+    draws = np.stack([item.draws for item in estimates])
+    return Estimate(float(weights @ [item.value for item in estimates]), weights @ draws)
 
 
 def spread(estimates: Sequence[Estimate]) -> Estimate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from rlsum.errors import UserError
@@ -26,20 +26,7 @@ class Entry:
     statistic: str
 
 
-@dataclass(frozen=True)
-class Published:
-    """Published numbers, times 100."""
-
-    numbers: Mapping[Entry, float] = field(default_factory=dict)
-
-    def get(self, entry: Entry) -> float:
-        """The number, NaN if it is not in the file."""
-        return self.numbers.get(entry, math.nan)
-
-    @property
-    def encoders(self) -> list[str]:
-        """The encoders with numbers."""
-        return sorted({entry.encoder for entry in self.numbers})
+Published = Mapping[Entry, float]  # times 100
 
 
 def read_published(path: Path) -> Published:
@@ -62,12 +49,12 @@ def read_published(path: Path) -> Published:
                 numbers[entry] = _number(row[VALUE], f"{path}:{line}")
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path}: cannot be read ({error})") from error
-    return Published(numbers)
+    return numbers
 
 
-def shown(value: float) -> str:
-    """A published number with one decimal, or "not available"."""
-    return ABSENT if math.isnan(value) else f"{value:.1f}"
+def shown(value: float | None) -> str:
+    """A published number with one decimal; "not available" for None and NaN."""
+    return ABSENT if value is None or math.isnan(value) else f"{value:.1f}"
 
 
 def _number(text: str, where: str) -> float:

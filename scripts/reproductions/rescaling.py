@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reproductions.claims import within
 from reproductions.estimate import Estimate, estimate
@@ -23,12 +22,11 @@ from rewards.embedding.metrics import bertscore
 from rewards.embedding.rescaling import random_pairs
 from rewards.embedding.reward import rescaled
 from rewards.encoding.layers import Layer
+from rlsum.evaluation.rows import Floats
 from rlsum.judgments.registry import load
 from rlsum.pages.pictures.curves import Curve, Panel, picture
 from rlsum.pages.pictures.drawing import COLOURS
 from rlsum.pages.table import Table, text_table
-
-Floats = NDArray[np.float64]
 
 BINS = 60
 ROUNDING = 1e-9

@@ -135,10 +135,6 @@ def generate(folder: Path, run: str, articles: str, name: str, *how: object) -> 
     return out
 
 
-def texts(path: Path) -> list[str]:
-    return [row.candidate for row in read_outputs(path)]
-
-
 def learn(folder: Path, verdict: Path, count: int, options: argparse.Namespace) -> Path:
     """A reward from ``count`` votes, a fifth of whose articles is held out."""
     out, metric = folder / f"learned-{count}", f"reward-model(model={folder / 'encoder'})"

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from reproductions.neighbors.predictions import Mean, bootstrap_mean
 from reproductions.neighbors.tasks import JudgedTexts
 from rlsum.evaluation.coefficients.spearman import spearman
-
-Floats = NDArray[np.float64]
+from rlsum.evaluation.rows import Floats
 
 FEWEST = 5  # texts per annotator, for a rank correlation
 

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rewards import from_spec, load
 from rewards.base import Reward
 from rewards.lexical.neighbors import TAU
+from rlsum.evaluation.rows import Floats
 
-Floats = NDArray[np.float64]
 Progress = Callable[[str], None]
 
 LEAST = 1e-9  # a threshold below all values of a kernel, so that none is skipped

@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reproductions.neighbors.tasks import NeighborTask
 from rewards.lexical.neighbors import estimate
 from rlsum.evaluation.coefficients.table import named
 from rlsum.evaluation.correlation import Correlation, bootstrap_values, correlate, interval, percentiles
-from rlsum.evaluation.rows import judged_rows, numbered
+from rlsum.evaluation.rows import Floats, judged_rows, numbered
 from rlsum.evaluation.statistics import LEVEL, Uncertainty
-
-Floats = NDArray[np.float64]
 
 RESAMPLES = 2_000
 

@@ -12,9 +12,8 @@ from reproductions.neighbors.kernels import Kernel, Matrices
 from reproductions.neighbors.predictions import RESAMPLES, Quality, Thresholds, predict, quality
 from reproductions.neighbors.tasks import JudgedTexts, NeighborTask
 from rlsum.evaluation.correlation import correlate
+from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.statistics import Uncertainty
-
-Floats = NDArray[np.float64]
 
 SIZES = (25, 50, 75, 100, 150, 200, 300, 500, 1000)
 DRAWS = 20

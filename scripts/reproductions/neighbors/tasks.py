@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlsum.errors import RecordError
+from rlsum.evaluation.rows import Floats
 from rlsum.judgments.collection import Judgments
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -114,7 +114,7 @@ class Data:
 def published_numbers(path: Path | None) -> Published:
     if path is None and not PUBLISHED.exists():
         print(f"no {PUBLISHED}: the published numbers are not available (--published FILE)")
-        return Published()
+        return {}
     return read_published(path or PUBLISHED)
 
 

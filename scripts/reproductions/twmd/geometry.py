@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reproductions.claims import Claim, against, both, within
-from reproductions.estimate import Estimate, curve, mean_estimate
+from reproductions.estimate import Estimate, curve, mean_estimate, weighted
 from reproductions.reproduction import Reproduction
 from reproductions.twmd.metrics import EncoderSetup
 from rewards.embedding.space import OFFICIAL_BATCH
@@ -164,11 +164,7 @@ def _gone(kinds: Mapping[str, Sequence[Estimate]]) -> Claim:
 def _slope(values: Sequence[Estimate]) -> Estimate:
     """The least-squares slope per layer."""
     layers = np.arange(len(values)) - (len(values) - 1) / 2
-    weights = layers / (layers**2).sum()
-    return Estimate(
-        float(weights @ [estimate.value for estimate in values]),
-        weights @ np.stack([estimate.draws for estimate in values]),
-    )
+    return weighted(values, layers / (layers**2).sum())
 
 
 def _pairs_within(key: Ints, kinds: Ints, count: int, random: np.random.Generator) -> tuple[Ints, Ints]:

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from reproductions.claims import both, within
-from reproductions.estimate import estimate
+from reproductions.estimate import curve, estimate
 from reproductions.reproduction import Reproduction
 from reproductions.twmd.metrics import REWARDS, EncoderSetup, Metric, fitted
 from reproductions.twmd.pairs import SentencePairs, correlations, measure, scores
 from reproductions.twmd.tables import NEGLIGIBLE, Averages, average_of, averaged, best_of_all, over_groups
 from rewards.encoding.loading import depth
-from rlsum.pages.pictures.curves import Curve, Panel, picture
+from rlsum.pages.pictures.curves import Panel, picture
 from rlsum.pages.pictures.drawing import COLOURS
 from rlsum.pages.table import text_table
 
@@ -50,12 +50,7 @@ def _panel(
     title: str, centering: str, metrics: Sequence[Metric], layers: Sequence[int], by_layer: Sequence[Averages]
 ) -> Panel:
     curves = tuple(
-        Curve(
-            metric.name,
-            colour,
-            np.array(layers, dtype=np.float64),
-            np.array([average_of(averages, metric).value for averages in by_layer]),
-        )
+        curve(metric.name, colour, layers, [average_of(averages, metric) for averages in by_layer])
         for metric, colour in zip([item for item in metrics if item.centering == centering], COLOURS, strict=False)
     )
     values = [average_of(averages, metric).value for averages in by_layer for metric in metrics]

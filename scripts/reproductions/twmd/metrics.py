@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,7 @@ class EncoderSetup:
     encoder: str = "minilm"
     layer: Layer = None
     direction: Direction = "precision"
-    published: Published = Published()  # noqa: RUF009  frozen
+    published: Published = field(default_factory=dict)
     published_encoder: str = "roberta-base"
     resamples: int = RESAMPLES
     seed: int = 0

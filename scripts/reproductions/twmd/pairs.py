@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reproductions.estimate import Estimate, estimate
 from reproductions.twmd.metrics import EncoderSetup, Metric
@@ -18,12 +17,11 @@ from rewards.embedding.space import OFFICIAL_BATCH
 from rewards.encoding.encoder import Encoder
 from rewards.encoding.layers import Layer
 from rlsum.errors import UserError
-from rlsum.evaluation.rows import members
+from rlsum.evaluation.rows import Floats, members
 from rlsum.files import write_atomically
 from rlsum.judgments.collection import Judgments
 from rlsum.judgments.records import Judgment
 
-Floats = NDArray[np.float64]
 Measured = Mapping[Metric, Mapping[str, Mapping[str, Estimate]]]  # -> group -> correlation
 SCORE = "overall"
 PART = 64 * OFFICIAL_BATCH  # pairs whose vectors the encoder's cache holds; batches of batch centering stay whole

@@ -163,7 +163,7 @@ def correlation_table(
         (Cell(_label(metric)), *(_cell(setup, columns, metric, averages, name) for name in columns.datasets))
         for metric in averages
     )
-    known = any(entry.table == columns.table for entry in setup.published.numbers)
+    known = any(entry.table == columns.table for entry in setup.published)
     beside = (
         f"Beneath, in brackets, what was published for {setup.published_encoder}."
         if known
