@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import inspect
-import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from functools import lru_cache
-from importlib.util import resolve_name
+from collections.abc import Callable
+from functools import cached_property
 from inspect import BoundArguments, Parameter
-from pathlib import Path
-from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from rewards.dependencies import files_read, place_of, state_of, text_of
 from rewards.errors import RewardError
 from rewards.scoring import BaseReward, Inputs, Item, references_of, signature
 
@@ -29,17 +23,15 @@ ALMOST = {  # names that would be columns by mistake
     **dict.fromkeys(("src", "srcs", "source", "articles"), "sources"),
 }
 VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-OURS = ("rewards", "rlsum", "human_eval")
-INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries
-STANDARD = Path(os.__file__).parent  # of Python's own
 
 
 class Plain(BaseReward):
     """A plain function as a reward: ``function(candidates, references, sources, column, ...)``.
 
     Each parameter names what the function reads: ``references``, ``sources``, or a column of the dataset, which is
-    optional if the parameter has a default. The signature is the function's name and the hash of its source, and of the
-    Python files that it uses besides, libraries not among them; files that it opens are in no signature.
+    optional if the parameter has a default. The signature is the function's name and the hash of its source, of what it
+    holds, and of the Python files that it uses besides, libraries not among them; files that it opens are in no
+    signature.
     """
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
@@ -70,27 +62,22 @@ class Plain(BaseReward):
             raise RewardError(f"{self.name} returned shape {scores.shape} for {len(inputs.candidates)} candidates")
         return scores
 
-    @property
+    @cached_property  # as it was when first asked for: a file may be edited, a counter rise, while scores are computed
     def signature(self) -> str:
         """``module:attribute|source:hash``; the hash changes with the function's text, or without one with its code.
 
-        With ``closure:hash`` of what a function within another one reads of that, and ``reads:hash`` of ``files_read``.
+        With ``state:hash`` of what it holds and the constants that it reads, see ``state_of``, and ``reads:hash`` of
+        ``files_read``.
         """
-        place = f"{self.function.__module__}:{self.function.__qualname__}"
-        try:
-            text = {"source": inspect.getsource(self.function)}
-        except (OSError, TypeError):  # typed at a prompt
-            code = getattr(self.function, "__code__", None)
-            if code is None:
-                raise RewardError(f"{self.name}: has no signature, as it is not written in Python; wrap it") from None
-            text = {"code": repr((code.co_code, code.co_names, code.co_consts))}
-        if closure := inspect.getclosurevars(self.function).nonlocals:
-            text["closure"] = repr(closure)
+        texts = text_of(self.function)
+        if texts is None:
+            raise RewardError(f"{self.name}: has no signature, as it is not written in Python; wrap it")
+        if state := state_of(self.function):
+            texts["state"] = state
         if files := files_read(self.function):
-            text["reads"] = repr(sorted(files.values()))
-        return signature(
-            place, **{name: hashlib.sha256(content.encode()).hexdigest()[:12] for name, content in text.items()}
-        )
+            texts["reads"] = repr(sorted(files.values()))
+        hashes = {name: hashlib.sha256(text.encode()).hexdigest()[:12] for name, text in texts.items()}
+        return signature(place_of(self.function), **hashes)
 
     def reason(self, item: Item) -> str | None:
         """A function gives no reason for its NaN."""
@@ -112,62 +99,3 @@ class Plain(BaseReward):
 def _field(parameter: Parameter) -> str:
     """What a parameter reads. A leading underscore marks an unused parameter."""
     return parameter.name.lstrip("_")
-
-
-@lru_cache(maxsize=64)  # as it was when first asked for: a file may be edited while scores are computed
-def files_read(function: Callable[..., Any]) -> dict[str, bytes]:
-    """Module -> content of its file: those of which a function reads more than itself, such as a constant or what it
-    calls, and those that these import; not libraries, nor what a function imports while it runs.
-    """
-    innermost: Any = inspect.unwrap(function)
-    if not inspect.isfunction(innermost):
-        return {}
-    values = [innermost.__globals__.get(name) for name in _names(innermost.__code__)]
-    found: dict[str, bytes] = {}
-    waiting = [(value, sys.modules.get(innermost.__module__)) for value in values if value is not None]
-    while waiting:
-        value, reader = waiting.pop()
-        module = _module_of(value, reader)
-        if module is not None and module.__name__ not in found and (file := _own_file(module)) is not None:
-            found[module.__name__] = file.read_bytes()
-            waiting += [(member, module) for member in vars(module).values()]
-            with suppress(SyntaxError):  # edited since it was imported
-                waiting += [(member, module) for member in _imported(module, ast.parse(found[module.__name__]))]
-    return found
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    """The names that a function reads, and functions and expressions within it."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
-
-
-def _imported(module: ModuleType, statements: ast.AST) -> Iterator[ModuleType | None]:
-    """The modules that a file imports, but for its functions; a constant does not tell which one it is from."""
-    for node in ast.iter_child_nodes(statements):
-        if isinstance(node, ast.Import):
-            yield from (sys.modules.get(alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            name = resolve_name("." * node.level + (node.module or ""), module.__package__)
-            yield sys.modules.get(name)
-            yield from (sys.modules.get(f"{name}.{alias.name}") for alias in node.names)
-        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.expr)):
-            yield from _imported(module, node)
-
-
-def _module_of(value: Any, reader: ModuleType | None) -> ModuleType | None:
-    """Where a value is made; a constant is of the module that reads it."""
-    if isinstance(value, ModuleType):
-        return value
-    if inspect.isroutine(value) or inspect.isclass(value):
-        return sys.modules.get(str(value.__module__))
-    return reader
-
-
-def _own_file(module: ModuleType) -> Path | None:
-    """The file of a module that is the user's; None for a library."""
-    file = Path(getattr(module, "__file__", None) or os.__file__)
-    library = file.is_relative_to(STANDARD) or not INSTALLED.isdisjoint(file.parts) or file.suffix != ".py"
-    return None if library or module.__name__.partition(".")[0] in OURS or not file.is_file() else file

@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import linecache
 import pickle
+import subprocess
 import sys
 
 import numpy as np
@@ -189,6 +190,97 @@ def test_a_signature_changes_with_what_the_function_calls_and_reads(tmp_path, mo
         (tmp_path / f"{module}.py").write_text(text)
     assert (signature() != before) is differs
     assert ("|reads:" in before) is (name != "alone")
+
+
+HOLDING = """import functools
+import os
+import numpy as np
+
+SIGN = float(os.environ["SIGN_OF_MINE"])
+
+
+class Counting:
+    def __init__(self, sign):
+        self.sign = np.array([sign])
+
+    def count(self, candidates):
+        return [self.sign[0] * len(text) for text in candidates]
+
+    def __call__(self, candidates):
+        return self.count(candidates)
+
+
+def times(candidates, sign):
+    return [sign * len(text) for text in candidates]
+
+
+def made(sign):
+    def inner(candidates):
+        return times(candidates, sign)
+
+    return inner
+
+
+def default(candidates, sign=SIGN):
+    return times(candidates, sign)
+
+
+def keyword(candidates, *, sign=SIGN):
+    return times(candidates, sign)
+
+
+def constant(candidates):
+    return times(candidates, SIGN)
+
+
+def unrelated(candidates, references=None):
+    return [float(len(text)) for text in candidates]
+
+
+around = made(SIGN)
+method = Counting(SIGN).count
+called = Counting(SIGN)
+partly = functools.partial(times, sign=SIGN)
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["default", "keyword", "constant", "around", "method", "called", "partly", "unrelated"]
+)
+def test_a_signature_changes_with_what_the_function_holds(tmp_path, monkeypatch, name):
+    """The text of all is the same; cached scores of another value must not come back."""
+    (tmp_path / "holding_of_mine.py").write_text(HOLDING)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def scored(sign: str) -> tuple[str, float]:
+        monkeypatch.setenv("SIGN_OF_MINE", sign)
+        monkeypatch.delitem(sys.modules, "holding_of_mine", raising=False)
+        reward = rewards.from_spec(f"holding_of_mine:{name}")
+        return reward.signature, reward(["ash"])[0]
+
+    (first, score), again, (other, changed) = scored("1"), scored("1"), scored("-1")
+    assert again == (first, score)
+    assert (first != other) == (score != changed)
+    assert (score == changed) == (name == "unrelated")
+    assert "|state:" not in first or name != "unrelated"
+
+
+def test_a_function_of_a_prompt_has_the_signature_of_what_it_reads_there():
+    """A notebook's cells are no file: a weight, a helper and an object of another cell count."""
+    cells = [
+        "import rewards",
+        "class Kept:\n    weight = 1\nkept = Kept()\ndef helper(text): return len(text)",
+        "def metric(candidates): return [kept.weight * WEIGHT * helper(text) for text in candidates]",
+        "print(rewards.Plain('it', metric).signature)",
+    ]
+    changes = ["WEIGHT = 1", "WEIGHT = 2", "WEIGHT = 1; kept.weight = 3", "WEIGHT = 1\ndef helper(text): return -1"]
+    seen = []
+    for change in [*changes, changes[0]]:
+        typed = "\n\n".join([*cells[:2], change, *cells[2:]])
+        done = subprocess.run([sys.executable, "-"], input=typed, capture_output=True, text=True, check=True)
+        seen.append(done.stdout)
+    assert seen[0] == seen[-1]
+    assert len({*seen}) == len(changes), seen
 
 
 def test_a_helper_that_is_being_edited_does_not_end_scoring(tmp_path, monkeypatch):
