@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from rewards.errors import RewardError, Unavailable, missing_package
+from rewards.rows import fault_of_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -176,10 +177,13 @@ def checked(reward: ReadsColumns, inputs: Inputs) -> Inputs:
 
     Raises RewardError unless candidates are texts, and sources and columns match them.
     """
-    name, size = reward.name, len(inputs.candidates)
+    name = reward.name
     if isinstance(inputs.candidates, str):
         raise RewardError(f"{name}: candidates must be a list of texts, not one text; write [text]")
+    if fault := fault_of_rows({**inputs._asdict(), "columns": None, **(inputs.columns or {})}):
+        raise RewardError(f"{name}: {fault}")
     inputs = Inputs(*_mapped(inputs, list))  # rows by place: a Series of pandas finds them by its index
+    size = len(inputs.candidates)
     if inputs.references is not None:
         inputs = inputs._replace(references=[*map(_listed, inputs.references)])
     for row, text in enumerate(inputs.candidates):
@@ -196,7 +200,8 @@ def checked(reward: ReadsColumns, inputs: Inputs) -> Inputs:
 
 def _listed(references: Any) -> Any:
     """The references of a candidate as a list, such as of numpy; what is none stays, and ``references_of`` says so."""
-    return [*references] if isinstance(references, Iterable) and not isinstance(references, str) else references
+    listed = isinstance(references, Iterable) and not isinstance(references, str | Mapping)
+    return [*references] if listed else references
 
 
 class Component(NamedTuple):
@@ -275,7 +280,7 @@ def references_of(name: str, inputs: Inputs) -> Sequence[Sequence[str]]:
     if len(references) != len(candidates):
         raise RewardError(f"{name}: {len(candidates)} candidates but {len(references)} lists of references")
     for position, listed in enumerate(references):
-        if not isinstance(listed, Iterable):
+        if not isinstance(listed, Iterable) or isinstance(listed, Mapping):
             raise RewardError(f"{name}: item {position} has the references {listed!r}; give a list, [] if it has none")
         wrong = [text for text in listed if not isinstance(text, str)]
         if wrong:

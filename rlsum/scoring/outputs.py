@@ -185,12 +185,11 @@ def outputs_of(
         raise RecordError("outputs: no system; give a mapping from systems to their texts")
     systems = {}
     for system, members in texts.items():
-        listed = [] if isinstance(members, str) else [*members]  # a column of pandas is neither true nor false
-        if listed and all(isinstance(member, Output) for member in listed):
-            _check_ids(system, listed)
-            systems[system] = listed
+        if isinstance(members, list) and members and all(isinstance(member, Output) for member in members):
+            _check_ids(system, members)
+            systems[system] = members
             continue
-        pairs = Listed.of(listed or members, references, sources, columns)
+        pairs = Listed.of(members, references, sources, columns)
         pairs.check()
         systems[system] = [_output(row, system) for row in pairs]
     return systems

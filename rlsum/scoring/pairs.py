@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rewards.references import Lists
+from rewards.rows import fault_of_rows
 from rewards.scoring import Inputs, ReadsColumns
 from rlsum.errors import RecordError, UserError
 from rlsum.files import write_atomically
@@ -141,11 +142,15 @@ class Listed:
         columns: Mapping[str, Iterable[Any]] | None = None,
     ) -> Listed:
         """From lists, or columns of a table. Raises RecordError where they differ in length."""
-        columns = columns or {}
+        columns = {} if columns is None else columns
+        if not isinstance(columns, Mapping):
+            raise RecordError(f"columns: a {type(columns).__name__}; give a mapping from names to their values")
         if taken := next((name for name in columns if name in RECORD_FIELDS), None):
             raise RecordError(f"columns: {taken!r} is a field of every record; rename the column")
         inputs: dict[str, Iterable[Any]] = {"candidates": candidates, "references": references, "sources": sources}
         inputs |= columns
+        if fault := fault_of_rows(inputs):
+            raise RecordError(fault)
         for name, texts in inputs.items():
             if isinstance(texts, str):
                 raise RecordError(f"{name}={texts[:40]!r}: one text; give a list, one member for each candidate")
@@ -170,7 +175,8 @@ class Listed:
         rows = zip(self.candidates, self.references, self.sources, strict=True)
         read = RecordTexts("candidates")
         for number, (candidate, texts, source) in enumerate(rows, 1):
-            references = list(texts) if isinstance(texts, Iterable) and not isinstance(texts, str) else texts
+            listed = isinstance(texts, Iterable) and not isinstance(texts, str | Mapping)
+            references = list(texts) if listed else texts
             row = {"id": str(number), "source": source, "references": references, "candidate": candidate}
             row |= {name: values[number - 1] for name, values in self.columns.items()}
             yield read(f"candidates, number {number}", row)

@@ -192,9 +192,15 @@ def test_wrong_calls_are_errors(one: Known) -> None:
     calls: list = [(PLAIN, [[PLAIN]]), ([None], [[PLAIN]])]
     if known.compares:
         calls += [([PLAIN], [[PLAIN], [PLAIN]]), ([PLAIN], [PLAIN]), ([PLAIN], [[None]]), ([PLAIN], [None])]
+    series = pandas.Series([PLAIN, PLAIN])
+    calls += [({PLAIN: PLAIN}, [[PLAIN]]), ({PLAIN}, [[PLAIN]]), (series.to_frame(), [[PLAIN], [PLAIN]])]
+    calls += [(series, pandas.Series([[PLAIN], [PLAIN]], [1, 0]))]
+    if known.compares:
+        calls += [([PLAIN], [{PLAIN: PLAIN}])]
     for candidates, references in calls:
         with pytest.raises(rewards.RewardError):
             reward(candidates, references)
+    assert len(reward(iter([PLAIN]), iter([[PLAIN]]))) == 1
 
 
 @pytest.mark.parametrize("name", TABLE)

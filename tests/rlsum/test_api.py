@@ -52,6 +52,12 @@ def test_lists_are_scored_as_the_reward_scores_them(tmp_path):
         (["a", "b"], ["a"], "references: 1 for 2 candidates"),
         (["a"], [[1]], "number 1: references: not text"),
         ([], [], "an empty list"),
+        ({"one": "a"}, ["a"], "a mapping, whose keys are no texts"),
+        (["a"], {"one": "a"}, "references: a mapping"),
+        (["a"], [{"one": "a"}], "number 1: references: not text"),
+        ({"a"}, ["a"], "a set, which has no order"),
+        (pandas.DataFrame({"text": ["a"]}), ["a"], "a table of 2 dimensions"),
+        (pandas.Series(["a", "b"], [1, 0]), pandas.Series(["a", "b"]), "candidates and references: columns with ano"),
     ],
 )
 def test_lists_that_are_none_are_refused(candidates, references, message):
