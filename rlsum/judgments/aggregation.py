@@ -43,6 +43,26 @@ def ratings(score: str, value: Any, judge: Any, label: str) -> Iterator[Rating]:
         yield judge, score, value
 
 
+def split_by_judge(value: Any, judge: Any, together: bool, label: str) -> list[tuple[Any, Any]]:
+    """Ratings and their judge: lists within a list, and the names of those who gave them, which stand beside it.
+
+    ``together``: a list within is of a judge. Else the numbers of both tell whether it is, or has a rating of each.
+    Raises RecordError where they do not.
+    """
+    deep = isinstance(value, list) and any(isinstance(member, list) for member in value)
+    if not deep or not isinstance(judge, list) or any(isinstance(name, list) for name in judge):
+        return [(value, judge)]
+    each = all(isinstance(member, list) and len(member) == len(judge) for member in value)
+    if not together and each and len(value) == len(judge):
+        count = f"{len(judge)} lists of {len(judge)} scores"
+        raise RecordError(f"{label}: {count}: a list may be of a judge or of a sentence; give each judge a row")
+    if not together and len(value) != len(judge):
+        return [(value, judge)]
+    if len(value) != len(judge):
+        raise RecordError(f"{label}: {len(value)} lists of scores of {len(judge)} judges; give one of each")
+    return list(zip(value, judge, strict=True))
+
+
 def judged(rated: Iterable[Rating]) -> dict[str, Any]:
     """The fields ``scores``, ``raw_scores`` and ``judges`` of one text.
 

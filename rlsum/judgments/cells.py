@@ -32,13 +32,22 @@ def at(value: Any, path: str) -> Any:
     if path in value:
         return value[path]
     head, dot, tail = path.partition(".")
-    if "*" in head:
-        matching = [at(member, tail) if dot else member for name, member in value.items() if fnmatchcase(name, head)]
+    if "*" in path and (matching := [member for name, member in value.items() if fnmatchcase(name, path)]):
+        return matching[0] if len(matching) == 1 else matching
+    if dot and "*" in head:
+        matching = [at(member, tail) for name, member in value.items() if fnmatchcase(name, head)]
         return matching[0] if len(matching) == 1 else matching
     for end in (match.start() for match in re.finditer(r"\.", path)):
         if path[:end] in value:
             return at(value[path[:end]], path[end + 1 :])
     return None
+
+
+def in_one_list(value: Any, path: str, other: str) -> bool:
+    """Whether two paths go through one list, so that its members have both."""
+    ends = [match.start() for match in re.finditer(r"\.", path)]
+    shared = [path[:end] for end in ends if other.startswith(path[: end + 1])]
+    return any(isinstance(opened(at(value, prefix)), list) for prefix in shared)
 
 
 def opened(value: Any) -> Any:

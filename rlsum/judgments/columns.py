@@ -12,7 +12,7 @@ from rewards.options import nearest
 from rewards.references import NotText, reference_columns, references
 from rlsum.errors import RecordError, option
 from rlsum.judgments import cells
-from rlsum.judgments.aggregation import Rating, judged, ratings
+from rlsum.judgments.aggregation import Rating, judged, ratings, split_by_judge
 from rlsum.judgments.layout import JudgmentColumns
 from rlsum.judgments.records import FIELDS, KNOWN, Judgment, parse
 from rlsum.readers import Read, Understood
@@ -26,6 +26,11 @@ AN_ID = re.compile(r"(?i:(.*[_ .-])?(id|index|number|no|nr)|unnamed: \d+)|.*[a-z
 # A column of one of several people: rater1, annotator_2_coherence, coherence.judge-b.
 OF_A_PERSON = re.compile(
     rf"(?P<before>.*?)[_ .-]*(?:{PERSON}|human)(?:[_ .-]?\d+|[_ .-][a-z])(?:[_ .-]+(?P<after>.*))?", re.IGNORECASE
+)
+# coherence_mean: a column that sums others up
+A_SUMMARY = re.compile(
+    r".*[_ .-](mean|avg|average|median|std|sd|stdev|std[_ .-]?dev|var|variance|min|max|sum|total|count|majority)",
+    re.IGNORECASE,
 )
 NUMBERED = re.compile(r"(.*?[^\W\d_])[ _.-]*\d+")  # flow_1: a column that may be of one of several judges
 
@@ -64,12 +69,15 @@ def _chosen(
     reads: Sequence[Read], names: Sequence[str], name: str, columns: JudgmentColumns, further: Sequence[str]
 ) -> tuple[JudgmentColumns, list[str]]:
     """All columns as they are read, and the fields of records that rows have under their own names."""
+    columns = replace(columns, scores=_with_signs(columns.scores, names))
     for argument, path in columns.named():
         if all(cells.nothing(cells.at(read.fields, path)) for read in reads):
             raise RecordError(
                 f"{name}: no row has {path!r}, the column of {argument}{nearest(path, names)}; "
                 f"the columns are {', '.join(names)}"
             )
+    for paths in columns.scores.values():
+        _check_judges_of(paths, names)
     roles = [role for role in ("id", "system", "candidate", "source", "group") if role in names]
     usual: dict[str, Any] = {role: role for role in roles if getattr(columns, role) is None}
     columns = replace(columns, **usual)
@@ -96,6 +104,36 @@ def _chosen(
     criterion = columns.criterion or next((name for name in free if A_CRITERION.fullmatch(name)), None)
     judge = people[0] if len(people) == 1 and "judges" not in names else None
     return replace(columns, criterion=criterion, judge=columns.judge or judge), recorded
+
+
+def _with_signs(scores: Mapping[str, tuple[str, ...]], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The scores, where a column has a comma or an equals sign in its name, which seemed to part several."""
+    spelled = {re.sub(r"\s*([=,])\s*", r"\1", name.strip()): name for name in names}
+    found: dict[str, tuple[str, ...]] = {}
+    for score, paths in scores.items():
+        text = ",".join(paths)
+        if whole := spelled.get(f"{score}={text}"):
+            found[whole] = (whole,)
+        else:
+            found[score] = (spelled[text],) if text in spelled and not {*paths} <= {*names} else paths
+    return found
+
+
+def _check_judges_of(paths: Sequence[str], names: Sequence[str]) -> None:
+    """Raise RecordError where columns of judges, named with *, have a mean or the like among them."""
+    for path in paths:
+        matching = _matching(path, names)
+        others = [name for name in matching if A_SUMMARY.fullmatch(name)]
+        if numbered := [name for name in matching if name[-1:].isdigit()]:
+            others = others or [name for name in matching if name not in numbered]
+        if others and len(matching) > 1:
+            kept = ",".join(name for name in matching if name not in others)
+            raise RecordError(f"{path!r} has {', '.join(others)}, too, no judge's; name the columns: {kept or 'A,B'}")
+
+
+def _matching(path: str, names: Sequence[str]) -> list[str]:
+    """The columns that a path with * stands for."""
+    return [name for name in names if fnmatchcase(name, path)] if "*" in path and path not in names else []
 
 
 def _check_lists(reads: Sequence[Read], columns: JudgmentColumns) -> None:
@@ -186,7 +224,10 @@ def _ratings(read: Read, columns: JudgmentColumns, recorded: Sequence[str]) -> d
         values = [cells.at(read.fields, path) for path in paths]
         label = f"{read.where}: {','.join(paths)}"
         values = cells.mapped(values[0] if len(paths) == 1 else values, lambda cell: cells.number(cell, label))  # noqa: B023
-        rated += ratings(name, values, judge, label)
+        together = bool(columns.judge) and cells.in_one_list(read.fields, paths[0], str(columns.judge))
+        split = split_by_judge(values, judge, together, label) if len(paths) == 1 else [(values, judge)]
+        for own, who in split:
+            rated += ratings(name, own, who, label)
     return {name: value for name, value in judged(rated).items() if value or name not in recorded}
 
 
@@ -194,7 +235,10 @@ def _notes(columns: JudgmentColumns, fields: Sequence[str], names: Sequence[str]
     """What was read as what, and what was not read."""
     places = {role: getattr(columns, role) for role in ("id", "system", "candidate", "reference", "source", "group")}
     lines = [role if path == role else f"{role} {path}" for role, path in places.items() if path]
-    scores = [name if paths == (name,) else f"{name} ({', '.join(paths)})" for name, paths in columns.scores.items()]
+    scores = []
+    for name, paths in columns.scores.items():
+        each = [column for path in paths for column in _matching(path, names) or [path]]
+        scores.append(name if each == [name] else f"{name} ({', '.join(each)})")
     lines += (
         [f"scores {', '.join([*fields, *scores])}"]
         if fields or scores

@@ -24,6 +24,7 @@ from rlsum.judgments.registry import load
         ({"a": "[{broken"}, "a.b", None),
         ({"r_1": 1, "r_2": 2, "s": 3}, "r_*", [1, 2]),
         ({"a": {"ann": {"b": 1}, "bo": {"b": 2}}}, "a.*.b", [1, 2]),
+        ({"Answer.flow_1": 1, "Answer.flow_2": 2}, "Answer.flow_*", [1, 2]),
         ({"a": 1}, "b", None),
     ],
 )
@@ -43,6 +44,7 @@ QAGS = {
     ],
 }
 SCORES_IN_LISTS = {"id": 7, "system": 3, "summary": "x", "coherence": [5, None, 4], "who": ["ann", "bo", "cy"]}
+ONE_TEXT = {"id": "1", "candidate": "x"}
 WIDE = {"id": "1", "candidate": "x", "reference": "y", "coherence_1": 1, "coherence_2": 2, "coherence_3": 6}
 
 
@@ -77,6 +79,30 @@ WIDE = {"id": "1", "candidate": "x", "reference": "y", "coherence_1": 1, "cohere
             {"coherence": 4.5},
             {"coherence": (5, None, 4)},
             ("ann", "bo", "cy"),
+        ),
+        (
+            {**ONE_TEXT, "by": [{"who": "ann", "of": [{"s": 1}, {"s": 1}]}, {"who": "bo", "of": [{"s": 5}, {"s": 5}]}]},
+            JudgmentColumns(reference="", scores={"overall": ("by.of.s",)}, judge="by.who"),
+            ("1", "j", "x", (), ""),
+            {"overall": 3},
+            {"overall": (1, 5)},
+            ("ann", "bo"),
+        ),
+        (
+            {**ONE_TEXT, "who": ["ann", "bo"], "of": [{"s": [1, 5]}, {"s": [1, 5]}, {"s": [4, 2]}]},
+            JudgmentColumns(reference="", scores={"overall": ("of.s",)}, judge="who"),
+            ("1", "j", "x", (), ""),
+            {"overall": 3},
+            {"overall": (2, 4)},
+            ("ann", "bo"),
+        ),
+        (
+            {**ONE_TEXT, "who": ["ann", "bo"], "flow": [[1, 2, 3], [4, 5]]},
+            JudgmentColumns(reference="", scores={"overall": ("flow",)}, judge="who"),
+            ("1", "j", "x", (), ""),
+            {"overall": 3.25},
+            {"overall": (2, 4.5)},
+            ("ann", "bo"),
         ),
         (
             WIDE,
@@ -160,7 +186,11 @@ FLOW = {"scores": {"x": ("flow",)}}
         ({"flow": [1, 2], "who": ["ann"]}, {**FLOW, "judge": "who"}, "2 scores of 1 judges"),
         ({"flow": [1, 2], "who": ["ann", "ann"]}, {**FLOW, "judge": "who"}, "two scores of one judge"),
         ({"flow": [1, 2], "who": ["ann", None]}, {**FLOW, "judge": "who"}, "'who' is empty"),
+        ({"flow": [[1, 2], [3, 4]], "who": ["ann", "bo"]}, {**FLOW, "judge": "who"}, "2 lists of 2 scores"),
         ({"flow": float("inf")}, FLOW, "is not a score"),
+        ({"f_1": 1, "f_2": 2, "f_mean": 1.5}, {"scores": {"x": ("f_*",)}}, "has f_mean, too.*: f_1,f_2"),
+        ({"f_ann": 1, "f_bo": 2, "f_std": 1.5}, {"scores": {"x": ("f_*",)}}, "has f_std, too.*: f_ann,f_bo"),
+        ({"f_1": 1, "f_2": 2, "f_expert": 1}, {"scores": {"x": ("f_*",)}}, "has f_expert, too.*: f_1,f_2"),
         ({"a": {"s": {"t": "x"}, "u": {"t": "y"}}}, {"candidate": "a.*.t"}, "candidate='a.*.t': .* several texts"),
         ({"candidate": ["a.", "b."], "flow": [[1], [2]]}, FLOW, "lists within lists"),
         ({"candidate": ["s", "t"], "flow": [1, 2]}, FLOW, "'candidate' has texts in every row; give the text of each"),
@@ -255,6 +285,28 @@ def test_an_option_that_is_no_column_names_none():
 )
 def test_how_scores_are_named(written, columns):
     assert score_columns(written) == columns
+
+
+@pytest.mark.parametrize(
+    ("column", "written"),
+    [
+        ("How good is it, overall?", "good=How good is it, overall?"),
+        ("How good is it, overall?", "How good is it, overall?"),
+        ("Q1. Is it good = fine", "g=Q1. Is it good = fine"),
+        ("Q1. Is it good = fine", "Q1. Is it good = fine"),
+    ],
+)
+def test_a_column_may_have_signs_in_its_name(tmp_path, column, written):
+    table(tmp_path / "j.csv", {"id": "1", "system": "s", "candidate": "x", "reference": "y", column: "4", "other": "1"})
+    data = load(tmp_path / "j.csv", layout=JudgmentColumns(scores=score_columns([written])))
+    assert [[*row.scores.values()] for row in data.rows] == [[4.0]]
+
+
+def test_the_columns_that_a_star_stands_for_are_noted(tmp_path):
+    row = {"id": "1", "system": "s", "candidate": "x", "reference": "y", "flow_1": "1", "flow_2": "2"}
+    table(tmp_path / "j.csv", row)
+    data = load(tmp_path / "j.csv", layout=JudgmentColumns(scores={"flow": ("flow_*",)}))
+    assert any("flow (flow_1, flow_2)" in note for note in data.notes)
 
 
 @pytest.mark.parametrize("written", [["a.x", "b.x"], ["x=a", "x =b"], ["=a"], ["a="]])
