@@ -39,11 +39,14 @@ class Articles:
         """The article of a row."""
         return text_in(read, self.column)
 
-    def of_outputs(self, path: str | Path, ids: Sequence[str], have_ids: bool) -> list[tuple[str, Read]]:
+    def of_outputs(
+        self, path: str | Path, ids: Sequence[str], have_ids: bool, further: str | None = None
+    ) -> list[tuple[str, Read]]:
         """The id and the row of each output's article, in the order of ``ids``: those of the outputs of ``path``.
 
-        ``have_ids``: whether the outputs have these ids. Without, row i of both files belongs to one article. Raises
-        CorpusError where that may not be, and where an id is of no article or of several.
+        ``have_ids``: whether the outputs have these ids. Without, row i of both files belongs to one article.
+        ``further``: a column that is read, too. Raises CorpusError where that may not be, where an id is of no article
+        or of several, and where rows of one id differ in ``further``.
         """
         if have_ids:
             by_id: dict[str, Read] = {}
@@ -54,6 +57,9 @@ class Articles:
                     raise CorpusError(
                         f"{read.where}: another article has the id {name!r}, at {earlier.where}; rename one"
                     )
+                if further and earlier.fields.get(further) != read.fields.get(further):
+                    fix = f"give each id one row, with a list in {further!r}, or {further}1, {further}2"
+                    raise CorpusError(f"{read.where}: another {further!r} of id {name!r} is at {earlier.where}; {fix}")
             if unknown := next((name for name in ids if name not in by_id), None):
                 raise CorpusError(f"{path}: no article has the id {unknown!r}; give the articles of all outputs")
             return [(name, by_id[name]) for name in ids]

@@ -40,7 +40,8 @@ def convert(
         raise CorpusError(f"{path}: no rows; give a JSONL, CSV or parquet file with an output a row")
     have_ids = columns.id != "id" or any("id" in read.fields for read in reads)
     ids = [id_in(read, columns.id) if have_ids else str(number) for number, read in enumerate(reads, 1)]
-    joined = articles.of_outputs(path, ids, have_ids) if articles else zip(ids, reads, strict=True)
+    further = None if any(columns.reference in read.fields for read in reads) else columns.reference
+    joined = articles.of_outputs(path, ids, have_ids, further) if articles else zip(ids, reads, strict=True)
     for read, (named, article) in zip(reads, joined, strict=True):
         candidate, source, row = text_in(read, columns.candidate), "", read
         if articles:

@@ -149,9 +149,14 @@ def parquet_file(path: Path) -> Iterator[Read]:
             for batch in file.iter_batches(batch_size=1000):
                 for fields in batch.to_pylist():
                     number += 1
-                    yield Read(f"{path}:{number}", numbered(path, number), fields)
+                    yield Read(f"{path}:{number}", numbered(path, number), _empty_as_none(fields))
     except pyarrow.ArrowInvalid as error:
         raise CorpusError(f"path={str(path)!r}: broken parquet after row {number} ({error}); copy it again") from error
+
+
+def _empty_as_none(fields: dict[str, Any]) -> dict[str, Any]:
+    """The cells of a row; pandas writes an empty one in a column of numbers as NaN."""
+    return {name: None if isinstance(value, float) and value != value else value for name, value in fields.items()}
 
 
 def saved(folder: Path) -> Any:
@@ -202,4 +207,4 @@ def saved_rows(folder: Path) -> Iterator[Read]:
     if not isinstance(dataset, Dataset):
         raise CorpusError(f"{folder}: several splits; give one of {', '.join(str(folder / name) for name in dataset)}")
     for number, fields in enumerate(dataset, 1):
-        yield Read(f"{folder}, row {number}", numbered(folder, number), fields)
+        yield Read(f"{folder}, row {number}", numbered(folder, number), _empty_as_none(fields))

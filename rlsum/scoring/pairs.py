@@ -55,7 +55,8 @@ class Records:
             try:
                 content.update(json.dumps(row, default=str, allow_nan=False).encode())
             except ValueError as error:
-                raise RecordError(f"{where}: a number is NaN or infinite, which is not JSON; write null") from error
+                what = f"a number in {_no_json(row)!r} is NaN or infinite"
+                raise RecordError(f"{where}: {what}, which is not JSON; write null") from error
             columns.check(where, row)
             scored.update(row.get("scores", ()))
         rows = texts.understood.rows
@@ -195,6 +196,16 @@ def texts_of(row: Mapping[str, Any]) -> tuple[str, Sequence[str], str]:
     """Candidate, references and source ("" without one) of a checked row."""
     references = row["references"] if "references" in row else [row["reference"]]
     return row["candidate"], references, row.get("source", "")
+
+
+def _no_json(row: Row) -> str:
+    """The first field that holds a number which JSON has not."""
+    for name, value in row.items():
+        try:
+            json.dumps(value, default=str, allow_nan=False)
+        except ValueError:
+            return name
+    raise ValueError("all is JSON")
 
 
 def _kept(fields: Mapping[str, Any], row: Row) -> Row:

@@ -239,3 +239,7 @@ def test_references_may_be_in_the_file_of_the_articles(tmp_path):
         ("2", "text 2", ("gold 2",)),
         ("1", "text 1", ("gold 1",)),
     ]
+    rows = [{"article_id": 1, "text": "text 1", "gold": gold} for gold in ("gold 1", "gold 2")]
+    write(articles, [*rows, {"article_id": 2, "text": "text 2", "gold": "gold 2"}])
+    with pytest.raises(CorpusError, match=r"a\.jsonl:2: another 'gold' of id '1' is at .*a\.jsonl:1"):
+        run("outputs", str(outputs), *columns, "--articles", str(articles), "-o", str(out), "--overwrite")

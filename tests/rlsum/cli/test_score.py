@@ -79,10 +79,13 @@ def test_pairs_keep_what_they_hold_and_say_why(rlsum, tmp_path):
 def test_dates_and_decimals_of_parquet_are_written_as_json_has_them(rlsum, tmp_path):
     texts = {"candidate": ["the cat"], "reference": ["a cat"]}
     when, cost = datetime(2024, 2, 29, 12), Decimal("1.50")
-    parquet.write_table(pyarrow.table({**texts, "when": [when], "cost": [cost], "x": [b"y"]}), tmp_path / "t.parquet")
+    parquet.write_table(
+        pyarrow.table({**texts, "when": [when], "cost": [cost], "x": [b"y"], "sure": [np.nan]}),
+        tmp_path / "t.parquet",
+    )
     assert rlsum("t.parquet", "-o", "s.jsonl", "--metrics", "rouge-1")[0] == 0
     (row,) = rows_of(tmp_path / "s.jsonl")
-    assert (row["when"], row["cost"], row["x"]) == ("2024-02-29T12:00:00", 1.5, "b'y'")
+    assert (row["when"], row["cost"], row["x"], row["sure"]) == ("2024-02-29T12:00:00", 1.5, "b'y'", None)
 
 
 def test_systems_may_be_numbers_and_missing(tmp_path):

@@ -71,7 +71,7 @@ def test_a_line_that_moves_from_one_file_to_the_next_is_another_input(tmp_path):
         ('{"candidate": "a", "references": [3]}', "references: not text"),
         ('{"candidate": "a", "reference": ["b", "c"]}', "p.jsonl:2: reference: a list of 2 texts, .*--reference-lists"),
         ('{"candidate": "a", "reference": "b", "scores": 3}', "scores"),
-        ('{"candidate": "a", "reference": "b", "scores": {"x": NaN}}', "not JSON; write null"),
+        ('{"candidate": "a", "reference": "b", "scores": {"x": NaN}}', "in 'scores' is NaN .*not JSON; write null"),
     ],
 )
 def test_a_row_that_cannot_be_scored_is_named(tmp_path, line, words):
