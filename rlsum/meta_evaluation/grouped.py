@@ -153,7 +153,7 @@ def _averaged(
 ) -> GroupedCorrelation:
     defined = {group: correlation for group, correlation in correlations.items() if not np.isnan(correlation.value)}
     left_out = tuple(group for group in correlations if group not in defined)
-    n = sum(correlation.n for correlation in correlations.values())
+    n = sum(correlation.n for correlation in (defined or correlations).values())
     any_group, nan = next(iter(correlations.values())), float("nan")
     result = Correlation(any_group.statistic, any_group.level, nan, nan, nan, n, n / judged, len(defined))
     reasons = "; ".join(dict.fromkeys(correlations[group].reason for group in left_out))

@@ -18,7 +18,12 @@ OF_CORPUS = " of the corpus"  # after the name of a metric: its value of all out
 
 
 class Resampling(Uncertainty):
-    """Settings of intervals and tests: their level, number of resamples, seed."""
+    """Settings of intervals and tests: their level, number of resamples, seed. Raises UserError without resamples."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.resamples:
+            raise UserError(f"{option('resamples', self.resamples)}: must be 1 or more; 10000 is usual")
 
     @property
     def alpha(self) -> float:

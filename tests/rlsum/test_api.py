@@ -75,7 +75,7 @@ def test_columns_of_pandas_are_lists_and_what_is_missing_is_no_reference():
     assert (mean.mean, mean.n) == (pytest.approx(2 / 3), 1)
 
 
-@pytest.mark.parametrize("options", [{"metrics": []}, {"workers": 0}])
+@pytest.mark.parametrize("options", [{"metrics": []}, {"workers": 0}, {"resamples": 0}])
 def test_nothing_to_score_with_is_told(options):
     with pytest.raises(UserError, match=f"{next(iter(options))}="):
         api.score(["a"], ["a"], **options)

@@ -65,6 +65,7 @@ def test_groups_without_a_value_are_named():
     metric[:40] = 3.0
     found = within(human, metric, groups)
     assert found.left_out == ("a",)
+    assert found.average.n == found.groups["b"].n
     assert found.average.reason == "1 of 2 groups left out (the metric's scores are constant)"
     assert found.average.value == found.groups["b"].value
     nothing = within(human, np.full(120, NAN), groups)
