@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rewards.documentation import stated_range
+from rlsum.errors import UserError, option
 from rlsum.evaluation.statistics import MANY, Interval, Uncertainty, mean_interval, paired_difference, with_holm
 from rlsum.scoring.outputs import Floats, SystemScores
 from rlsum.scoring.properties import PROPERTIES
