@@ -180,5 +180,5 @@ def _mean(engines: list[Engine]) -> Engine:
 
 def with_interval(result: Agreement, value: Engine, unit: Ints, units: int, how: Uncertainty) -> Agreement:
     """``result`` with the value of an engine and its bootstrap interval over ``units``; no interval if no resamples."""
-    low, high, reason = interval(value, unit, units, how)
-    return replace(result, value=float(value(np.ones((1, units)))[0]), low=low, high=high, reason=reason)
+    ends = interval(value, unit, units, how)
+    return replace(result, value=float(value(np.ones((1, units)))[0]), **ends._asdict())

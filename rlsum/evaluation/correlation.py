@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from rlsum.errors import option
 from rlsum.evaluation.coefficients.statistic import Engine, Level, Statistic
 from rlsum.evaluation.coefficients.table import named
-from rlsum.evaluation.population import counted, population_interval
+from rlsum.evaluation.population import Ends, counted, no_interval, population_interval
 from rlsum.evaluation.rows import Floats, Ids, Ints, Rows, check_option, constant, judged_rows
 from rlsum.evaluation.statistics import EQUAL, OF_CORRELATIONS, Random, Uncertainty, row_blocks
 
@@ -80,16 +80,17 @@ def correlate(
     value, epsilon = stat.exact(rows, level) or (float(stat.engine(rows, level)(whole)[0]), nan)
     if np.isnan(value):
         return replace(result, reason=_why_flat(rows, stat, level))
-    low, high, reason = nan, nan, ""
     if stat.influence and how.resamples:
-        low, high, reason = population_interval(rows, statistic, level, random, how.level)
+        ends = population_interval(rows, statistic, level, random, how.level)
     elif random != "inputs":
-        reason = f"no interval: {statistic} has none over new systems; use {option('random', 'inputs')}"
-    elif how.resamples and (reason := few_inputs(len(np.unique(rows.unit)))):
-        pass
-    elif how.resamples:
-        low, high, reason = interval(stat.engine(rows, level), rows.unit, rows.units, how)
-    return replace(result, value=value, epsilon=epsilon, low=low, high=high, reason=reason)
+        ends = no_interval(f"{statistic} has none over new systems; use {option('random', 'inputs')}")
+    elif not how.resamples:
+        ends = Ends(nan, nan)
+    elif reason := few_inputs(len(np.unique(rows.unit))):
+        ends = Ends(nan, nan, reason)
+    else:
+        ends = interval(stat.engine(rows, level), rows.unit, rows.units, how)
+    return replace(result, value=value, epsilon=epsilon, **ends._asdict())
 
 
 def needed(level: Level, inputs: Ids | None, systems: Ids | None, random: Random = "inputs") -> None:
@@ -138,16 +139,15 @@ def bootstrap_values(statistic: Engine, units: int, resamples: int, seed: int) -
     return np.concatenate(values)
 
 
-def percentiles(values: Floats, confidence: float) -> tuple[float, float, str]:
+def percentiles(values: Floats, confidence: float) -> Ends:
     """Low and high end of the values (resamples,), or NaN and the reason if too many are undefined, or all equal."""
     defined = values[~np.isnan(values)]
     if len(defined) < ENOUGH * len(values):
         share = 1 - len(defined) / len(values)
-        return float("nan"), float("nan"), f"no interval: undefined in {share:.0%} of the resamples"
+        return no_interval(f"undefined in {share:.0%} of the resamples")
     if np.ptp(defined) <= EQUAL * abs(defined[0]):  # as of judges who all agree
-        return float("nan"), float("nan"), "no interval: the same in all resamples"
-    low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high), ""
+        return no_interval("the same in all resamples")
+    return Ends(*np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2]).tolist())
 
 
 def few_inputs(inputs: int) -> str:
@@ -156,12 +156,12 @@ def few_inputs(inputs: int) -> str:
     return f"no interval: {counts}" if inputs < FEWEST else ""
 
 
-def interval(statistic: Engine, unit: Ints, units: int, how: Uncertainty) -> tuple[float, float, str]:
+def interval(statistic: Engine, unit: Ints, units: int, how: Uncertainty) -> Ends:
     """The bootstrap interval over ``units`` of rows that belong to ``unit`` (n,), or NaN and the reason."""
     if not how.resamples:
-        return float("nan"), float("nan"), ""
+        return Ends(np.nan, np.nan)
     if len(np.unique(unit)) < 2:
-        return float("nan"), float("nan"), "no interval: all rows belong to one input"
+        return no_interval("all rows belong to one input")
     return percentiles(bootstrap_values(statistic, units, how.resamples, how.seed), how.level)
 
 

@@ -185,7 +185,7 @@ def _interval(
         if np.isnan(correlation.low):
             return no_interval(f"{_named(group)}: {correlation.reason.removeprefix('no interval: ')}")
     if draws:
-        return Ends(*percentiles(_mean(np.stack([draws[group] for group in defined]), weights), confidence))
+        return percentiles(_mean(np.stack([draws[group] for group in defined]), weights), confidence)
     level = next(iter(defined.values())).level
     return t_interval(averaged([spreads[group] for group in defined], weights), level, confidence)
 
