@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from rewards.base import Reward, from_spec
+from rewards.base import from_spec
 from rewards.errors import RewardError
 from rewards.references import Lists, NotText, members, reference_columns, references
 from rewards.scoring import Inputs, check_columns, columns_for
@@ -34,7 +34,7 @@ class ScoredColumns:
         reference_lists: Lists | None = None,
     ) -> None:
         inner = from_spec(reward)
-        self.reward = stripped(inner, strip)
+        self.reward = Cleaned(inner) if strip and not isinstance(inner, Cleaned) else inner
         self.candidates, self.references, self.sources = candidates, references, sources
         self.name = inner.name if name is None else name
         self.lists = reference_lists
@@ -67,12 +67,6 @@ class ScoredColumns:
 
 
 scored = ScoredColumns
-
-
-def stripped(reward: Any, strip: bool) -> Reward:
-    """The reward, of clean texts with ``strip``."""
-    inner = from_spec(reward)
-    return Cleaned(inner) if strip and not isinstance(inner, Cleaned) else inner
 
 
 def as_lists(
