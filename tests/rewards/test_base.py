@@ -76,6 +76,8 @@ def test_importing_and_checking_load_nothing_heavy(statement: str) -> None:
         (f"{__name__}:Konstant", ["Konstant", "did you mean 'Constant'"]),
         (f"{__name__}:not_callable", ["int"]),
         (f"{__name__}:shorter(x=1)", ["unknown option 'x'", "takes none"]),
+        (f"{__name__}:misnamed", ["its first argument must be named candidates"]),
+        ("rewards:mine", [f"rewards ({rewards.__file__}) has no 'mine'"]),  # of a `rewards.py` that is not on the path
     ],
 )
 def test_wrong_specs_are_named_with_the_fix(spec: str, parts: list[str]) -> None:
@@ -143,11 +145,6 @@ def test_an_infinite_score_is_refused_where_scores_are_used(text: str, spec: str
     np.testing.assert_array_equal(np.isnan(scores), [False, True])
     with pytest.raises(rewards.RewardError, match=f"endless is {re.escape(f'{float(text):g}')} for 1 of 3 candidates"):
         score_components(reward, Inputs(["defined", "undefined", text]))
-
-
-def test_a_function_whose_first_argument_has_another_name_is_told_which() -> None:
-    with pytest.raises(rewards.RewardError, match="its first argument must be named candidates"):
-        rewards.load(f"{__name__}:misnamed")
 
 
 def test_a_class_elsewhere_takes_options_and_an_object_none() -> None:
@@ -252,11 +249,6 @@ def test_headings_that_are_equal_give_way_to_the_labels():
 def test_short_signatures_keep_every_value():
     text = "x|encoder:bert-1|layer:5|odd:3|reward:[rouge-l|direction:f1|version:1]|version:1"
     assert short_signature(text) == "x|enc:bert-1|l:5|odd:3|reward:[rouge-l|d:f1|v:1]|v:1"
-
-
-def test_a_missing_attribute_is_answered_with_the_file_that_was_searched():
-    with pytest.raises(rewards.RewardError, match=re.escape(f"rewards ({rewards.__file__}) has no 'mine'")):
-        rewards.from_spec("rewards:mine")  # of a `rewards.py` of the user's, which is not on the path
 
 
 def test_a_missing_attribute_of_a_folder_has_no_file_to_name(tmp_path, monkeypatch):

@@ -7,16 +7,29 @@ from hypothesis import strategies as st
 from rewards.errors import RewardError
 from rewards.specs import as_spec, split_specs
 
-
-def test_text_with_options() -> None:
-    spec = as_spec(" sms( vectors = a/b.txt.gz , normalize=unit ) ")
-    assert (spec.name, spec.options) == ("sms", {"vectors": "a/b.txt.gz", "normalize": "unit"})
-    assert str(spec) == "sms(vectors=a/b.txt.gz, normalize=unit)"
+SUM = "weighted(rouge-l=0.7, s+wms(vectors=v.txt.gz, oov=drop)=0.3)"  # the last equals sign is that of the weight
 
 
-@pytest.mark.parametrize("text", ["rouge-l", "rouge-l()", "rouge-l( )"])
-def test_name_alone(text: str) -> None:
-    assert as_spec(text).options == {}
+@pytest.mark.parametrize(
+    ("text", "name", "options", "written"),
+    [
+        *((text, "rouge-l", {}, "rouge-l") for text in ("rouge-l", "rouge-l()", "rouge-l( )")),
+        (
+            " sms( vectors = a/b.gz , oov=drop ) ",
+            "sms",
+            {"vectors": "a/b.gz", "oov": "drop"},
+            "sms(vectors=a/b.gz, oov=drop)",
+        ),
+        (SUM, "weighted", {"parts": [("rouge-l", "0.7"), ("s+wms(vectors=v.txt.gz, oov=drop)", "0.3")]}, SUM),
+        ("cached(reward=sms(vectors=v), size=3)", "cached", {"reward": "sms(vectors=v)", "size": "3"}, None),
+        ("wms(vectors='odd, name).txt')", "wms", {"vectors": "odd, name).txt"}, None),
+        ("wms(vectors=bob's.txt)", "wms", {"vectors": "bob's.txt"}, None),
+    ],
+)
+def test_text_has_a_name_and_options(text: str, name: str, options: dict, written: str | None) -> None:
+    spec = as_spec(text)
+    assert (spec.name, spec.options, str(spec)) == (name, options, written or text)
+    assert as_spec(str(spec)) == spec
 
 
 def test_several_are_split_at_top_level_only() -> None:
@@ -27,24 +40,9 @@ def test_several_are_split_at_top_level_only() -> None:
     ]
 
 
-def test_weighted_takes_the_last_equals_sign_as_the_weight() -> None:
-    spec = as_spec("weighted(rouge-l=0.7, s+wms(vectors=v.txt.gz, oov=drop)=0.3)")
-    assert spec.options == {"parts": [("rouge-l", "0.7"), ("s+wms(vectors=v.txt.gz, oov=drop)", "0.3")]}
-    assert as_spec(str(spec)) == spec
-
-
 def test_weighted_as_mapping_in_both_forms() -> None:
     flat = as_spec({"name": "weighted", "rouge-l": 0.7, "rouge-2": 0.3})
     assert flat == as_spec({"name": "weighted", "parts": [["rouge-l", 0.7], ["rouge-2", 0.3]]})
-
-
-def test_an_inner_reward_keeps_its_parentheses() -> None:
-    assert as_spec("limited(reward=sms(vectors=v), seconds=3)").options == {"reward": "sms(vectors=v)", "seconds": "3"}
-
-
-def test_quoted_values_may_hold_commas_and_parentheses() -> None:
-    assert as_spec("wms(vectors='odd, name).txt')").options == {"vectors": "odd, name).txt"}
-    assert as_spec("wms(vectors=bob's.txt)").options == {"vectors": "bob's.txt"}
 
 
 @pytest.mark.parametrize(

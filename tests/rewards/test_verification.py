@@ -23,17 +23,13 @@ def test_what_is_installed_agrees_and_what_is_missing_is_named(quick):
     assert "bert_score is not installed" in rows["bertscore(encoder=minilm, layer=5)"].missing
 
 
-def test_a_difference_ends_with_exit_code_1(quick, monkeypatch):
+def test_a_difference_and_a_score_that_is_undefined_end_with_exit_code_1(quick, monkeypatch):
     assert CliRunner().invoke(app, ["rewards", "--verify"]).exit_code == 0
-    monkeypatch.setattr(verification, "exact_cost", lambda first, second, cost: 2.0)
-    ended = CliRunner().invoke(app, ["rewards", "--verify"])
-    assert ended.exit_code == 1
-    assert "DIFFER" in ended.output
-
-
-def test_a_score_that_is_undefined_agrees_with_nothing(quick, monkeypatch):
-    monkeypatch.setattr(verification, "exact_cost", lambda first, second, cost: float("nan"))
-    assert CliRunner().invoke(app, ["rewards", "--verify"]).exit_code == 1
+    for wrong in (2.0, float("nan")):
+        monkeypatch.setattr(verification, "exact_cost", lambda first, second, cost, wrong=wrong: wrong)
+        ended = CliRunner().invoke(app, ["rewards", "--verify"])
+        assert ended.exit_code == 1
+        assert "DIFFER" in ended.output
 
 
 @pytest.mark.slow

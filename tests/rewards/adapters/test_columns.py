@@ -51,14 +51,21 @@ def test_stripped_texts_are_scored_under_the_same_name() -> None:
     assert function.reward.signature.startswith("cleaned|")
 
 
-def test_a_reference_that_is_no_text_is_named_with_its_row_and_column() -> None:
-    with pytest.raises(rewards.RewardError, match="rouge-1: row 1 of the column 'references' has the reference None"):
-        scored("rouge-1")({"candidate": ["a", "b"], "references": [["a"], None]})
-
-
-def test_a_missing_column_is_named() -> None:
-    with pytest.raises(rewards.RewardError, match="no column 'references' among candidate"):
-        scored("rouge-1")({"candidate": ["a"]})
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"references": [["a"], None]}, "row 1 of the column 'references' has the reference None"),
+        ({"references": ["a", ["b", None]]}, "row 1 of the column 'references' has the reference None"),
+        ({"references": [float("nan"), "a"]}, "row 0 of the column 'references' has the reference nan"),
+        ({"references": [{"role": "user"}, "a"]}, "row 0 of the column 'references' has the reference {'role'"),
+        ({"references": ["a", "b"], "article": ["x", None]}, "row 1 of the column 'article' is None"),
+        ({}, "no column 'references' among candidate, article"),
+    ],
+)
+def test_what_is_no_text_or_missing_is_named_with_its_row_and_column(columns, told) -> None:
+    with pytest.raises(rewards.RewardError, match=f"rouge-1: {told}"):
+        scored("rouge-1", sources="article")({"candidate": ["a", "b"], "article": ["x", "y"], **columns})
+    assert scored("rouge-1")({"candidate": ["a"], "references": [[]]}) == {"rouge-1": [None]}
 
 
 def test_processes_and_the_cache_of_a_dataset_work(tmp_path) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pickle
-import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -106,29 +105,6 @@ def test_parts_of_a_sum_are_logged_without_what_is_undefined(strip: bool) -> Non
     logged.clear()
     function(["p"], ["cat"], reference=[""], log_metric=logged.__setitem__)
     assert logged == {"rewards/sum/length/mean": 0.5}
-
-
-@pytest.mark.parametrize(
-    ("reference", "told"),
-    [
-        (["a", None], "row 1 of the column 'reference' has the reference None"),
-        (["a", ["b", None]], "row 1 of the column 'reference' has the reference None"),
-        ([float("nan"), "a"], "row 0 of the column 'reference' has the reference nan"),
-        ([{"role": "user", "content": "a"}, "b"], "row 0 of the column 'reference' has the reference {'role'"),
-    ],
-)
-def test_a_reference_that_is_no_text_is_named_with_its_row_and_column(reference: list[Any], told: str) -> None:
-    with pytest.raises(rewards.RewardError, match=re.escape(told)):
-        reward_function("rouge-1")(["p"] * 2, ["a", "b"], reference=reference)
-    assert reward_function("rouge-1")(["p"], ["a"], reference=[[]]) == [None]
-
-
-def test_a_source_that_is_no_text_and_a_missing_column_are_named() -> None:
-    function = reward_function("repetition", references=None, sources="article")
-    with pytest.raises(rewards.RewardError, match="row 1 of the column 'article' is None"):
-        function(["p"] * 2, ["a", "b"], article=["x", None])
-    with pytest.raises(rewards.RewardError, match="no column 'reference' among summary"):
-        reward_function("rouge-1")(["p"], ["c"], summary=["s"])
 
 
 def test_the_real_trainer_trains_on_rewards(tmp_path: Path) -> None:

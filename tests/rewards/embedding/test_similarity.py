@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import permutations
 
 import numpy as np
 import pytest
@@ -13,12 +12,9 @@ from linear_program import least_cost
 from rewards.embedding import similarity
 from rewards.embedding.similarity import (
     Exact,
-    Greedy,
     MeanCosine,
-    Measure,
     Points,
     SquaredCosines,
-    Tempered,
     directed,
     greedy,
     harmonic,
@@ -35,15 +31,6 @@ def points(seed: int, length: int, width: int = 5) -> torch.Tensor:
 
 def even(vectors: torch.Tensor) -> Points:
     return Points(vectors, torch.full((len(vectors),), 1 / len(vectors), dtype=torch.float64))
-
-
-def test_one_iteration_by_hand() -> None:
-    cosines, temperature = np.array([[1.0, 0.5], [0.2, 0.9]]), 0.5
-    plan = np.exp(cosines / temperature)
-    plan /= plan.sum(axis=0)
-    plan /= plan.sum(axis=1, keepdims=True)
-    expected = (plan * cosines).sum(axis=1).mean()
-    assert float(tempered(torch.tensor(cosines), temperature)) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("iterations", [1, 2, 7])
@@ -133,23 +120,6 @@ def test_tiny_temperatures_stay_finite() -> None:
     assert torch.isfinite(tempered(points(0, 9) @ points(1, 3).T, 1e-5, 50))
 
 
-@pytest.mark.parametrize(
-    "measure",
-    [
-        MeanCosine("self"),
-        SquaredCosines("self"),
-        Greedy("f1"),
-        Tempered("f1", 0.1, None, True, "self"),
-        Tempered("f1", 0.1, 2, False, "self"),
-    ],
-)
-def test_gradients_reach_the_vectors(measure: Measure) -> None:
-    first = points(0, 4).requires_grad_()
-    measure(even(first), even(points(1, 4))).backward()
-    assert first.grad is not None
-    assert first.grad.abs().sum() > 0
-
-
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 1000), st.integers(1, 6), st.integers(1, 6))
 def test_exact_transport_against_a_linear_program(seed: int, rows: int, columns: int) -> None:
@@ -159,10 +129,6 @@ def test_exact_transport_against_a_linear_program(seed: int, rows: int, columns:
     solved = least_cost(supply.numpy(), demand.numpy(), -(first @ second.T).numpy())
     found = float(Exact()(Points(first, supply), Points(second, demand)))
     assert found == pytest.approx(-solved, abs=1e-8)
-    if rows == columns:  # and for even weights, the best assignment
-        orders = permutations(range(rows))
-        best = max(np.mean([float(first[row] @ second[order[row]]) for row in range(rows)]) for order in orders)
-        assert float(Exact()(even(first), even(second))) == pytest.approx(best)
 
 
 def test_centerings() -> None:

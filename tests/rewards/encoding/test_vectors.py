@@ -20,14 +20,19 @@ def written(folder: Path, content: str | bytes, name: str = "v.txt") -> Path:
     return path
 
 
-@pytest.mark.parametrize("header", ["", "3 3\n"])
-def test_with_and_without_header(tmp_path: Path, header: str) -> None:
-    vectors = read_vectors(written(tmp_path, header + BODY))
-    assert vectors.index == {"cat": 0, "dog": 1, ". . .": 2}
-    np.testing.assert_array_equal(vectors.table, np.arange(1, 10).reshape(3, 3))
-    assert vectors.table.dtype == np.float32
-    assert "cat" in vectors.index
-    assert vectors.width == 3
+@pytest.mark.parametrize(
+    ("content", "words", "table"),
+    [
+        *((header + BODY, ["cat", "dog", ". . ."], [[1, 2, 3], [4, 5, 6], [7, 8, 9]]) for header in ("", "3 3\n")),
+        ("cat 1 2\ncat 3 4\ndog 5 6\n", ["cat", "dog"], [[1, 2], [5, 6]]),  # the first of duplicates
+        ("a 1 2 \r\nb 3 4 \r\n", ["a", "b"], [[1, 2], [3, 4]]),
+    ],
+)
+def test_words_and_their_numbers_are_read_with_and_without_a_header(tmp_path, content, words, table) -> None:
+    vectors = read_vectors(written(tmp_path, content))
+    assert vectors.index == {word: row for row, word in enumerate(words)}
+    np.testing.assert_array_equal(vectors.table, table)
+    assert (vectors.table.dtype, vectors.width) == (np.float32, len(table[0]))
 
 
 def test_gzip_is_the_same_content(tmp_path: Path) -> None:
@@ -44,15 +49,6 @@ def test_only_the_asked_words_are_kept_and_the_digest_stays(tmp_path: Path) -> N
     np.testing.assert_array_equal(few.table, [[4, 5, 6]])
     assert few.digest == read_vectors(path).digest
     assert read_vectors(path, words=set()).table.shape == (0, 3)
-
-
-def test_the_first_of_duplicates_wins(tmp_path: Path) -> None:
-    vectors = read_vectors(written(tmp_path, "cat 1 2\ncat 3 4\ndog 5 6\n"))
-    np.testing.assert_array_equal(vectors.table, [[1, 2], [5, 6]])
-
-
-def test_trailing_spaces_and_windows_line_ends(tmp_path: Path) -> None:
-    np.testing.assert_array_equal(read_vectors(written(tmp_path, "a 1 2 \r\nb 3 4 \r\n")).table, [[1, 2], [3, 4]])
 
 
 def test_a_changed_number_changes_the_digest(tmp_path: Path) -> None:

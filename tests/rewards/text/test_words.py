@@ -152,7 +152,6 @@ def test_letters_with_marks_are_letters(word: str, is_word: bool) -> None:
     "text", ["米国のOpenAI、GPT-4 Turboを3.5%値下げ。Hello, world！詳細はexample.comへ", "３．５％だ", "ภาษาไทยดี 2024"]
 )
 def test_text_without_spaces_is_cut_and_joined(text: str) -> None:
-    assert "".join(pieces(text)) == text
     tokens = [piece for piece in pieces(text) if not piece.isspace()]
     again = [piece for piece in pieces(joined(tokens)) if not piece.isspace()]
     assert again == tokens
