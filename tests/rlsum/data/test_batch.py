@@ -1,4 +1,3 @@
-import pytest
 import tiny
 import torch
 from hypothesis import given
@@ -38,7 +37,7 @@ def epoch(plan, number):
     return [plan.at(number * plan.per_epoch + i) for i in range(plan.per_epoch)]
 
 
-@given(st.integers(1, 90), st.integers(1, 12), st.integers(0, 5))
+@given(st.integers(1, 90), st.integers(1, 12) | st.just(1000), st.integers(0, 5))
 def test_every_row_once_in_every_epoch(rows, size, seed):
     plan = BatchPlan([(7 * i) % 11 for i in range(rows)], size, seed)
     assert plan.per_epoch == -(-rows // size)
@@ -79,9 +78,3 @@ def test_batches_hold_rows_of_similar_length_in_an_order_that_is_not_by_length()
 def test_the_plan_is_the_same_in_every_process_and_version():
     """Pinned: a resumed run would otherwise train on other rows."""
     assert [BatchPlan(range(6), 2, seed=1).at(i) for i in range(4)] == [[2, 3], [4, 5], [0, 1], [2, 3]]
-
-
-@pytest.mark.parametrize("size", [1, 70, 1000])
-def test_extreme_batch_sizes(size):
-    batches = epoch(BatchPlan([5] * 70, size, seed=1), 0)
-    assert sorted(row for batch in batches for row in batch) == list(range(70))

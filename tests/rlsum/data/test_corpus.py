@@ -401,6 +401,7 @@ def test_limit_takes_good_rows_first_or_at_random(tmp_path):
     assert load_corpus(path, limit=10, seed=1).rows["id"][:] == [str(i) for i in chosen]
     assert load_corpus(path, limit=10, seed=2).rows["id"][:] != [str(i) for i in chosen]
     assert load_corpus(path, limit=3).skipped == {"not JSON": 1}
+    assert len(load_corpus(path, limit=101, seed=1).rows) == 100
 
 
 def test_texts_that_stand_for_none_are_said(tmp_path, caplog):

@@ -209,13 +209,17 @@ def test_wrong_options_are_named(options, words):
         correlate([1, 2, 3], [1, 2, 3], **options)
 
 
-def test_wrong_vectors_are_named():
-    with pytest.raises(ValueError, match="metric has 2 entries for 3 scores"):
-        correlate([1, 2, 3], [1, 2])
-    with pytest.raises(ValueError, match="metric is infinite in row 1"):
-        correlate([1, 2, 3], [1, float("-inf"), 2])
-    with pytest.raises(ValueError, match="human has shape"):
-        correlate([], [])
+@pytest.mark.parametrize(
+    ("human", "metric", "told"),
+    [
+        ([1, 2, 3], [1, 2], "metric has 2 entries for 3 scores"),
+        ([1, 2, 3], [1, float("-inf"), 2], "metric is infinite in row 1"),
+        ([], [], "human has shape"),
+    ],
+)
+def test_wrong_vectors_are_named(human, metric, told):
+    with pytest.raises(ValueError, match=told):
+        correlate(human, metric)
 
 
 columns = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5), st.integers(0, 4)), min_size=3, max_size=25)

@@ -86,13 +86,6 @@ def test_few_systems_have_no_interval_and_no_test_but_the_reason(level):
     assert test.reason.startswith("no test: 4 systems")
 
 
-def test_a_perfect_order_of_systems_has_no_interval():
-    human, _, _, names = world()
-    found = correlate(human, human, statistic="spearman", level="system", random="both", **names)
-    assert (found.value, np.isnan(found.low)) == (pytest.approx(1), True)
-    assert "perfect" in found.reason
-
-
 def test_a_worse_metric_is_found_among_new_systems():
     human, a, _, names = world(systems=24, inputs=100, seed=5)
     noise = np.random.default_rng(1).normal(size=len(a))
@@ -159,10 +152,13 @@ def test_accuracies_have_no_interval_of_few_inputs_and_no_default_test_of_system
         assert "too often" in asked.warnings[0]
 
 
-@pytest.mark.parametrize("level", ["pooled", "input"])
-def test_a_perfect_metric_has_no_interval(level):
+@pytest.mark.parametrize(
+    ("level", "options"), [("pooled", {}), ("input", {}), ("system", {"statistic": "spearman", "random": "both"})]
+)
+def test_a_perfect_metric_has_no_interval(level, options):
     human, _, _, names = world()
-    found = correlate(human, human, statistic="pearson", level=level, **names)
+    found = correlate(human, human, **{"statistic": "pearson", "level": level, **options}, **names)
+    assert (found.value, np.isnan(found.low)) == (pytest.approx(1), True)
     assert "perfect" in found.reason
 
 

@@ -22,21 +22,10 @@ def test_a_negated_score_says_so_in_its_name():
         negated(found, ["errors"])  # twice would be the old sign
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "errors",
-        "rank",
-        "HTER",
-        "ter_score",
-        "editDistance",
-        "post-edit time",
-        "n_errors",
-        "n_err",
-        "redundancy",
-        "hallucinated",
-    ],
-)
+LOWER = "errors,rank,HTER,ter_score,editDistance,post-edit time,n_errors,n_err,redundancy,hallucinated"
+
+
+@pytest.mark.parametrize("name", LOWER.split(","))
 def test_a_name_that_says_lower_is_better_is_noted(name):
     (note,) = doubted(replace(DATA, rows=(replace(TEXT, scores={name: 1}, raw_scores={}),))).notes
     assert name in note

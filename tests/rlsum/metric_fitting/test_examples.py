@@ -1,6 +1,5 @@
 import pytest
 
-from rlsum.data.corpus import drawn
 from rlsum.errors import UserError
 from rlsum.judgments.records import Judgment
 from rlsum.metric_fitting.examples import Scale, check_varied, content, examples, held_out
@@ -36,15 +35,6 @@ def test_names_that_do_not_exist():
         examples(judgments(), "overall", "*-de")
     with pytest.raises(UserError, match="there are no scores"):
         examples([Judgment("1", "s", "c", ("r",))], "overall")
-
-
-def test_a_draw_repeats_itself_and_keeps_the_order():
-    found = examples(judgments(), "overall")
-    some = drawn(found, 5, seed=1)
-    assert some == drawn(found, 5, seed=1) != drawn(found, 5, seed=2)
-    assert some == [each for each in found if each in some]
-    assert len(some) == 5
-    assert drawn(found, 99, seed=1) == drawn(found, None, seed=1) == found
 
 
 def test_whole_items_are_held_out():

@@ -28,9 +28,6 @@ def test_words():
     assert verdicts([[close]], margin=0.1)[0].word == "no worse"
     assert verdicts([[close]], margin=1e-6)[0].word == "no difference shown"
     assert verdict(compare_systems([[1.0]], [[0.0]])) == "no verdict"
-
-
-def test_one_seed_has_no_verdict():
     assert verdict(compare_systems(scores(0.6, 0, seeds=1), scores(0.3, 1, seeds=1))) == "no verdict"
 
 
