@@ -69,9 +69,9 @@ def rouge_l(pairs: Numbered) -> PRF:
 
 
 def rouge_n(pairs: Numbered, n: int) -> PRF:
-    """ROUGE-N of pairs: clipped n-gram matches. A candidate shorter than ``n`` has none and scores 0."""
+    """ROUGE-N of pairs, each text of at least ``n`` tokens: clipped n-gram matches."""
     first, second = pairs.ngrams(n).halves()
-    return prf(common(first, second, len(first.lengths)), first.lengths.clip(1), second.lengths)
+    return prf(common(first, second, len(first.lengths)), first.lengths, second.lengths)
 
 
 def rouge_lsum(pairs: Numbered) -> PRF:
