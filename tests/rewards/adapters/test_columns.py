@@ -66,6 +66,8 @@ def test_what_is_no_text_or_missing_is_named_with_its_row_and_column(columns, to
     with pytest.raises(rewards.RewardError, match=f"rouge-1: {told}"):
         scored("rouge-1", sources="article")({"candidate": ["a", "b"], "article": ["x", "y"], **columns})
     assert scored("rouge-1")({"candidate": ["a"], "references": [[]]}) == {"rouge-1": [None]}
+    with pytest.raises(rewards.RewardError, match="no column 'article' among candidate, references"):
+        scored("rouge-1", sources="article")({"candidate": ["a"], "references": ["a"]})
 
 
 def test_processes_and_the_cache_of_a_dataset_work(tmp_path) -> None:
