@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Literal
 
 from human_eval.collection.database import Database, check_study, connect_to_read, usable
-from human_eval.collection.responses import read_rows
 from human_eval.parsing import parse
 from human_eval.study import Study, StudyError, Training
 from human_eval.training import marks
 from rlsum.files import write_atomically
+from rlsum.readers import jsonl
 
 Outcome = Literal["training", "again", "passed", "failed"]  # of a judge; again: failed an attempt, may repeat it
 
@@ -138,13 +138,13 @@ def read_practice(path: Path, study: Study) -> list[PracticeAnswer]:
     """Read what `write_practice` wrote. Raises StudyError naming the first invalid line."""
     fix = "make the file with `rlsum human-eval collect`"
     rows = []
-    for where, row, problem in read_rows(path):
-        if problem:
-            raise StudyError(f"{where}: {problem}; {fix}")
-        known = {name: value for name, value in row.items() if name != "study"}
-        answer = parse(PracticeAnswer, known, where)
-        if row.get("study") != study.id or study.training is None or answer.task not in study.training.by_id:
-            raise StudyError(f"{where}: of another study or training; {fix}")
+    for line in jsonl(path):
+        if line.problem:
+            raise StudyError(f"{line.where}: {line.problem}; {fix}")
+        known = {name: value for name, value in line.fields.items() if name != "study"}
+        answer = parse(PracticeAnswer, known, line.where)
+        if line.fields.get("study") != study.id or study.training is None or answer.task not in study.training.by_id:
+            raise StudyError(f"{line.where}: of another study or training; {fix}")
         rows.append(answer)
     return rows
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
@@ -61,8 +61,8 @@ def read_responses(path: str | Path, study: Study) -> list[Response]:
     """Read the responses to ``study`` from a collected file. Raises StudyError naming the first invalid line."""
     lines: dict[tuple[str, str], str] = {}
     responses = []
-    for where, row, problem in read_rows(path):
-        response = problem or response_of(row)
+    for line in jsonl(Path(path)):
+        where, response = line.where, line.problem or response_of(line.fields)
         problem = response if isinstance(response, str) else fault(response, study)
         if isinstance(response, str) or problem:
             raise StudyError(f"{where}: {problem}; make the file with `rlsum human-eval collect`")
@@ -73,12 +73,6 @@ def read_responses(path: str | Path, study: Study) -> list[Response]:
     if not responses:
         raise StudyError(f"{path}: no judgments; collect some with `rlsum human-eval collect`")
     return responses
-
-
-def read_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """For each line: file:line, the object, and its problem or "". Raises RecordError for an unreadable file."""
-    for line in jsonl(Path(path)):
-        yield line.where, line.fields, line.problem
 
 
 def response_of(row: Mapping[str, Any]) -> Response | str:

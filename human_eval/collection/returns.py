@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 from human_eval.answers import written
 from human_eval.collection.database import read_database
-from human_eval.collection.responses import Response, answers_in, read_rows, response_of
+from human_eval.collection.responses import Response, answers_in, response_of
 from human_eval.study import Study, StudyError
 from rlsum.files import bytes_of
-from rlsum.readers import COMPRESSED, DAMAGED, READERS, CorpusError, encoding_problem, uncompressed
+from rlsum.readers import COMPRESSED, DAMAGED, READERS, CorpusError, encoding_problem, jsonl, uncompressed
 
 TRUE = "true"
 ZONES = {"PST": "-0800", "PDT": "-0700", "UTC": "+0000", "GMT": "+0000"}  # of Mechanical Turk's times
@@ -59,8 +59,8 @@ def read_returned(path: str | Path, study: Study) -> Iterator[ReturnedRow]:
 
 
 def _jsonl(path: Path, study: Study) -> Iterator[ReturnedRow]:
-    for where, row, problem in read_rows(path):
-        yield ReturnedRow(where, problem or response_of(_readable(row)), row)
+    for line in jsonl(path):
+        yield ReturnedRow(line.where, line.problem or response_of(_readable(line.fields)), line.fields)
 
 
 def _database(path: Path, study: Study) -> Iterator[ReturnedRow]:
@@ -127,15 +127,11 @@ def _sheet_row(row: Mapping[str, str], study: Study, first: str) -> Response | s
             answers[field] = written(part.options).get(cell.lower(), cell)
     if not any(answers.values()):
         return "not filled in"
-    name, task, judge = (
-        row.get("study", "").strip() or study.id,
-        row["task"].strip(),
-        row.get("judge", "").strip() or first,
-    )
+    task = row["task"].strip()
     return Response(
-        study=name,
+        study=row.get("study", "").strip() or study.id,
         task=task,
-        judge=judge,
+        judge=row.get("judge", "").strip() or first,
         answers=answers_in(answers, study, task),
         comment=row.get("comment", ""),
         origin="csv",
@@ -155,16 +151,14 @@ def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> 
         inputs = _mturk_answers(row)
     except ValueError as error:
         return f"{error}"
-    answers, comment = answers_in(inputs, study, task), inputs.get("comment", "")
-    seconds, submitted = _seconds(row.get("WorkTimeInSeconds", "")), _mturk_time(row.get("SubmitTime", ""))
     return Response(
         study=row.get("Input.study") or study.id,
         task=task,
         judge=judge,
-        answers=answers,
-        comment=comment,
-        seconds=seconds,
-        submitted=submitted,
+        answers=answers_in(inputs, study, task),
+        comment=inputs.get("comment", ""),
+        seconds=_seconds(row.get("WorkTimeInSeconds", "")),
+        submitted=_mturk_time(row.get("SubmitTime", "")),
         origin="mturk",
     )
 
