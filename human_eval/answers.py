@@ -54,10 +54,6 @@ class Part:
         """What forms and files hold."""
         return [option.value for option in self.options]
 
-    def accepts(self, value: str) -> bool:
-        """Whether this is a choice."""
-        return value in self.values
-
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerKind(ABC):
@@ -108,7 +104,7 @@ class AnswerKind(ABC):
         """What a valid answer would be, or "" if this is one."""
         parts = self.parts(texts)
         words = answer.split(" ") if isinstance(answer, str) else []
-        if len(words) != len(parts) or not all(map(Part.accepts, parts, words)):
+        if len(words) != len(parts) or any(word not in part.values for word, part in zip(words, parts, strict=True)):
             return f"expected {', '.join(parts[0].values)}" + (f", for each of {len(parts)}" if len(parts) > 1 else "")
         return "expected different ones" if self.distinct and len(set(words)) < len(words) else ""
 

@@ -66,7 +66,7 @@ def both_bad(votes: Votes, how: Uncertainty = USUAL) -> tuple[BothBad, ...]:
     """One of each criterion that has this answer, and pair."""
     rows = []
     for criterion in votes.criteria:
-        possible = any(part.accepts(BAD) for part in votes.kind(criterion).parts(2))
+        possible = any(BAD in part.values for part in votes.kind(criterion).parts(2))
         for pair in votes.pairs if possible else ():
             items: dict[str, list[float]] = {}
             for vote in votes.of(criterion, pair):

@@ -117,6 +117,5 @@ def test_fields_hold_an_answer_and_no_key_means_two_things(name, texts):
         assert len(keys) == len(set(keys))
         assert not {"j", "k", "u", "t", "c", "p", "d", "/", "?"} & set(keys)  # of the pages
         assert set(written(part.options).values()) == set(part.values)
-        assert all(map(part.accepts, part.values))
-        assert not part.accepts("")
+        assert "" not in part.values
     assert kind.hint or not kind.distinct
