@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -119,7 +118,7 @@ def build(
     asked = _criteria(answers, how)
     aligned = read_aligned(outputs, None if articles is None else Articles.read(articles, article_column))
     survey = Survey.of((*written, ()) for texts in aligned.candidates.values() for written in texts.items())
-    aligned = _clean(aligned, survey) if clean else aligned
+    aligned = aligned.rewritten(lambda text: cleaned(text, survey.prefixes)) if clean else aligned
     aligned = normalised(aligned) if normalise else aligned
     texts = texts_at_once(aligned.systems, asked)
     asked = standard(answers, texts).criteria if asked and how.criteria is None else asked
@@ -132,14 +131,6 @@ def build(
     for note in survey.sentences(clean, READ):
         typer.echo(note)
     _report(aligned, built, secret, out, key)
-
-
-def _clean(aligned: AlignedOutputs, survey: Survey) -> AlignedOutputs:
-    candidates = {
-        item: {system: cleaned(text, survey.prefixes) for system, text in texts.items()}
-        for item, texts in aligned.candidates.items()
-    }
-    return replace(aligned, candidates=candidates)
 
 
 def _criteria(answers: str, how: Building) -> tuple[Criterion, ...]:

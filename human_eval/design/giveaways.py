@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 from human_eval.design.outputs import AlignedOutputs
@@ -90,11 +90,7 @@ def normalised(outputs: AlignedOutputs) -> AlignedOutputs:
     Articles stay as they are. Unknown words, cut ends and lengths stay, since they are what judges judge.
     """
     lower = any(giveaway.trait == "are in lower case" for giveaway in giveaways(outputs))
-    texts = {
-        item: {system: _in_print(text.lower() if lower else text, lower) for system, text in by_system.items()}
-        for item, by_system in outputs.candidates.items()
-    }
-    return replace(outputs, candidates=texts)
+    return outputs.rewritten(lambda text: _in_print(text.lower() if lower else text, lower))
 
 
 def _in_print(text: str, capitals: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,6 +25,11 @@ class AlignedOutputs:
     articles: dict[str, str]
     candidates: dict[str, dict[str, str]]
     left_out: dict[str, int]
+
+    def rewritten(self, write: Callable[[str], str]) -> AlignedOutputs:
+        """These outputs with ``write`` of each summary."""
+        texts = {item: {name: write(text) for name, text in texts.items()} for item, texts in self.candidates.items()}
+        return replace(self, candidates=texts)
 
 
 def read_aligned(paths: Iterable[str | Path], articles: Articles | None = None) -> AlignedOutputs:
