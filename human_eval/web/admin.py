@@ -19,7 +19,7 @@ from human_eval.formatting import csv_text
 from human_eval.study import CHECKS, Study, StudyKey
 from human_eval.web.access import NoAccess
 from human_eval.web.judging import PATIENCE
-from human_eval.web.site import ENGLISH, Site, fields
+from human_eval.web.site import ENGLISH, Site
 from rlsum.errors import UserError
 
 if TYPE_CHECKING:
@@ -87,9 +87,7 @@ class Admin:
 
     async def change(self, request: Request) -> Response:
         """Pause, close or reopen the study."""
-        visitor = self._site.visitor(request, "admin")
-        form = await fields(request)
-        self._site.access.shown(visitor, "admin", form.get("token", ""))
+        _, form, _ = await self._site.sent(request, "admin", "admin")
         try:
             state = StudyState(form.get("state", ""))
         except ValueError as error:
@@ -99,8 +97,7 @@ class Admin:
 
     async def settle(self, request: Request) -> Response:
         """Take a booklet from a judge, ban a judge or let one go on."""
-        visitor, form = self._site.visitor(request, "admin"), await fields(request)
-        self._site.access.shown(visitor, "admin", form.get("token", ""))
+        _, form, _ = await self._site.sent(request, "admin", "admin")
         judge, action = form.get("judge", ""), form.get("action")
         if action == "ban":
             await run_in_threadpool(self._store.people.bar, judge, "banned")

@@ -18,7 +18,7 @@ from human_eval.answers import LETTERS, Part
 from human_eval.collection.responses import Response as Judgment
 from human_eval.study import ERRORS, Criterion, Task
 from human_eval.web.access import FORM_LIFE, ShownForm, Visitor
-from human_eval.web.site import Site, fields
+from human_eval.web.site import Site
 
 COMMENT_LIMIT = 5_000  # characters
 MARKS = "marks"  # the field of marked errors
@@ -106,7 +106,7 @@ class ItemPage:
     def entered(self, form: dict[str, str], shown: ShownForm, task: str) -> ItemForm:
         """What a judge entered, with the problem if it cannot be recorded."""
         wanted = {field: part for _, parts in self._questions(task) for field, part in parts.items()}
-        chosen = {field: form[field] for field, part in wanted.items() if part.accepts(form.get(field, ""))}
+        chosen = {field: form[field] for field, part in wanted.items() if form.get(field) in part.values}
         if marked := self._marks(form, task):
             chosen[MARKS] = marked
         comment = re.sub(r"\r\n?", "\n", form.get("comment", "")).strip()
@@ -127,21 +127,19 @@ class ItemPage:
 
     async def sent(self, request: Request, form: str) -> Sent:
         """The form that a judge sent. Raises NoAccess unless ``form`` was shown to this judge."""
-        visitor, values = self._site.visitor(request, "judge"), await fields(request)
-        shown = self._site.access.shown(visitor, form, values.get("token", ""))
+        visitor, values, shown = await self._site.sent(request, "judge", form)
         task, revision = shown.subject[0], int(shown.subject[1])
         return Sent(visitor, task, revision, self.entered(values, shown, task), shown.at)
 
     async def judgment(self, sent: Sent) -> Judgment:
         """What is recorded of a form without a problem."""
-        answers, seconds = self.answers(sent.entered, sent.task), await self.seconds(sent)
         return Judgment(
             study=self._study.id,
             task=sent.task,
             judge=sent.visitor.name,
-            answers=answers,
+            answers=self.answers(sent.entered, sent.task),
             comment=sent.entered.comment,
-            seconds=seconds,
+            seconds=await self.seconds(sent),
         )
 
     async def seconds(self, sent: Sent) -> float:

@@ -22,7 +22,7 @@ from human_eval.votes.exclusion import ExclusionRules, fails
 from human_eval.web.access import NAME, NoAccess, Visitor
 from human_eval.web.item import ItemForm, ItemPage
 from human_eval.web.practice import PracticePages
-from human_eval.web.site import Site, fields
+from human_eval.web.site import Site
 
 # Parameters of links, in any letter case: those that name who comes, and others of Prolific, to approve or reject.
 PARTICIPANT = {"prolific_pid": re.compile("[0-9a-f]{24}"), "participant": NAME}
@@ -149,9 +149,7 @@ class Judging:
 
     async def begin(self, request: Request) -> Response:
         """Enrol the judge, who may be screened out."""
-        visitor = self._site.visitor(request, "judge")
-        form = await fields(request)
-        self._site.access.shown(visitor, "start", form.get("token", ""))
+        visitor, form, _ = await self._site.sent(request, "judge", "start")
         if not self._store.state().gives_tasks:
             return RedirectResponse("/", 303)
         people, enrolment = self._store.people, self._study.enrolment
@@ -244,8 +242,7 @@ class Judging:
 
     async def withdraw(self, request: Request) -> Response:
         """Delete what the judge answered and told, or keep it and give the rest of the booklet to another."""
-        visitor, form = self._site.visitor(request, "judge"), await fields(request)
-        self._site.access.shown(visitor, "withdraw", form.get("token", ""))
+        visitor, form, _ = await self._site.sent(request, "judge", "withdraw")
         reason: Barred = "stopped" if form.get("keep") == "yes" else "withdrew"
         await run_in_threadpool(self._store.people.bar, visitor.name, reason)
         return RedirectResponse("/", 303)

@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from human_eval.collection.store import ResponseStore
 from human_eval.formatting import counted
 from human_eval.study import Interface, Study, StudyKey
-from human_eval.web.access import Access, NoAccess, Role, Visitor
+from human_eval.web.access import Access, NoAccess, Role, ShownForm, Visitor
 from human_eval.web.guard import Limiter
 from human_eval.web.serving import Serving
 from rlsum.pages.templates import environment
@@ -75,6 +75,11 @@ class Site:
         if not self.judges.allows(f"{role} {visitor.name}"):
             raise HTTPException(429)
         return visitor
+
+    async def sent(self, request: Request, role: Role, form: str) -> tuple[Visitor, dict[str, str], ShownForm]:
+        """Who sent a form, its fields and what its token says. Raises as `visitor`, `fields` and `Access.shown`."""
+        visitor, values = self.visitor(request, role), await fields(request)
+        return visitor, values, self.access.shown(visitor, form, values.get("token", ""))
 
     def holder(self, request: Request, role: Role) -> Visitor:
         """The holder of the link in the path. Raises NoAccess, HTTPException for too many wrong links.
