@@ -43,25 +43,7 @@ class Assumed(left_open(Assumptions)):  # type: ignore[misc]
     first row. Options or the pilot give empty cells"""
 
 
-def _numbers(planned: StudyPlan, criteria: Sequence[str]) -> bytes:
-    from human_eval.planning.plan import plan_json
-
-    return plan_json(planned).encode()
-
-
-def _text(planned: StudyPlan, criteria: Sequence[str]) -> bytes:
-    from human_eval.planning.preregistration import preregistration
-
-    return preregistration(planned, criteria).encode()
-
-
-def _picture(planned: StudyPlan, criteria: Sequence[str]) -> bytes:
-    from human_eval.report.pictures import power_picture
-
-    return power_picture(planned).light
-
-
-FILES = {"plan.json": _numbers, "preregistration.md": _text, "power.png": _picture}
+FILES = ("plan.json", "preregistration.md", "power.png")
 
 
 @expanded
@@ -110,9 +92,18 @@ def plan(
         source = f"{scenarios[0].name}, the first of the scenarios" + (f"; {source}" if how.pilot else "")
     planned = make(design, assumptions, scenarios, effort=effort, rules=rules, source=source, draws=draws, seed=seed)
     out.mkdir(parents=True, exist_ok=True)
-    for name, written in FILES.items():
-        (out / name).write_bytes(written(planned, names))
+    for name, content in zip(FILES, _contents(planned, names), strict=True):
+        (out / name).write_bytes(content)
     _report(planned, out)
+
+
+def _contents(planned: StudyPlan, criteria: Sequence[str]) -> tuple[bytes, ...]:
+    """The content of each of `FILES`."""
+    from human_eval.planning.plan import plan_json
+    from human_eval.planning.preregistration import preregistration
+    from human_eval.report.pictures import power_picture
+
+    return plan_json(planned).encode(), preregistration(planned, criteria).encode(), power_picture(planned).light
 
 
 def _assumptions(how: Assumed, primary: str) -> tuple[Assumptions, str]:
