@@ -29,10 +29,7 @@ SHOWN = 10  # rejected rows printed if no row counts
 
 def collect(
     study: StudyFolder,
-    files: Annotated[
-        list[Path],
-        typer.Argument(help=f"Returned files: {formats()}."),
-    ],
+    files: Annotated[list[Path], typer.Argument(help=f"Returned files: {formats()}.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="File of judgments to write (JSONL).")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the judgments and their rejects.")] = False,
     whose: Annotated[

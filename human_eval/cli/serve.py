@@ -146,10 +146,8 @@ def revoke(
             store.revoke(role, name)
         if every_link:
             store.rotate_secret()
-    typer.echo(
-        "all links" if every_link else f"links of {', '.join(name or role for role, name in visitors)}", nl=False
-    )
-    typer.echo(f" revoked; to print new ones: rlsum human-eval links {study}")
+    revoked = "all links" if every_link else f"links of {', '.join(name or role for role, name in visitors)}"
+    typer.echo(f"{revoked} revoked; to print new ones: rlsum human-eval links {study}")
 
 
 def _names(judges: str, study: Study) -> list[str]:

@@ -40,15 +40,12 @@ def build(
     _check(outputs, design, wording, texts)
     rng = random.Random(seed)
     sampled = rng.sample(sorted(outputs.articles), design.items)
-    if texts > 2:
-        ties = [(item, pair) for item in sampled for pair in _oriented(outputs.systems, pairs)]
-        ties = [tie for tie in ties if _equal(outputs, tie)]
-        comparisons = [(item, _different(outputs, item)) for item in sampled]
-        comparisons = [unit for unit in comparisons if len(unit[1]) > 1]
-    else:
-        units = [(item, pair) for item in sampled for pair in pairs]
-        ties = [unit for unit in units if _equal(outputs, unit)]
-        comparisons = [unit for unit in units if not _equal(outputs, unit)]
+    compared = _oriented(outputs.systems, pairs) if texts > 2 else pairs
+    units = [(item, pair) for item in sampled for pair in compared]
+    ties = [unit for unit in units if _equal(outputs, unit)]
+    comparisons: list[Unit] = [unit for unit in units if not _equal(outputs, unit)]
+    if texts > 2:  # all systems at once
+        comparisons = [(item, _different(outputs, item)) for item in dict.fromkeys(item for item, _ in comparisons)]
     if not comparisons:
         raise StudyError("the systems wrote the same text for every sampled item: nothing to judge; give other outputs")
     booklets = _booklets(comparisons, design, rng)

@@ -156,8 +156,7 @@ def outcomes(votes: Votes, settings: AnalysisSettings) -> tuple[Outcome, ...]:
     of_alike = _verdicts(others, alike, p_alike, primary, settings.alpha)
     dropped = [preference(table.values, items=table.items, ties="dropped", how=settings) for table in judged]
     points = [votes.kind(criterion).points for criterion, _ in asked]
-    alone = settings.planned is not None and settings.planned.about == THESE
-    about = [THESE if alone else LIKE_THESE] * len(asked)
+    about = [LIKE_THESE if settings.planned is None else settings.planned.about] * len(asked)
     rows = zip(asked, halves, dropped, others, of_these, of_alike, points, about, strict=True)
     return tuple(Outcome(*where, *estimates) for where, *estimates in rows)
 

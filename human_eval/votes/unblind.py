@@ -135,16 +135,9 @@ def fewer_errors(response: Response, texts: int) -> tuple[float, ...]:
 
 
 def _marked(response: Response, task: Task, places: Mapping[str, int], item: str) -> list[MarkedText]:
-    marks = parsed(response.answers[ERRORS])
+    marks, judged = parsed(response.answers[ERRORS]), (item, response.judge, task.id)
     return [
-        MarkedText(
-            item,
-            response.judge,
-            task.id,
-            system,
-            task.texts[place],
-            tuple(mark for mark in marks if mark.place == place),
-        )
+        MarkedText(*judged, system, task.texts[place], tuple(mark for mark in marks if mark.place == place))
         for system, place in places.items()
     ]
 
