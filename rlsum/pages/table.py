@@ -66,10 +66,13 @@ def interval_cell(interval: Interval, scale: float, digits: int, of: int | None 
     return Cell(text, f"{interval.low * scale:.{digits}f}{DASH}{interval.high * scale:.{digits}f}")
 
 
-def difference_cell(mean: float, low: float, high: float, digits: int = 2, mark: bool = False, note: str = "") -> Cell:
-    """A signed difference above; beneath its interval, if it has one, and a ``note``."""
+def difference_cell(
+    mean: float, low: float, high: float, scale: float = SCALE, digits: int = 2, mark: bool = False, note: str = ""
+) -> Cell:
+    """A signed difference above; beneath its interval, if it has one, and a ``note``; numbers are times ``scale``."""
     if math.isnan(mean):
         return Cell(UNDEFINED, note)
+    mean, low, high = (scale * value for value in (mean, low, high))
     interval = "" if math.isnan(low) else f"{low:+.{digits}f} to {high:+.{digits}f}"
     return Cell(f"{mean:+.{digits}f}", ", ".join(filter(None, (interval, note))), mark)
 

@@ -93,7 +93,7 @@ def difference_table(
 
 def comparison_cell(comparison: PairedDifference, alpha: float) -> Cell:
     """A signed difference with its interval, marked where a test of level ``alpha`` shows that the two differ."""
-    mean, low, high = (value * SCALE for value in comparison.interval[:3])
+    mean, low, high, _ = comparison.interval
     few = "too few items for an interval" if math.isnan(low) and not math.isnan(mean) else ""
     few = "no interval" if comparison.metric.endswith(OF_CORPUS) else few
     return difference_cell(mean, low, high, mark=comparison.p_holm <= alpha, note=few)

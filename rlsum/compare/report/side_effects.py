@@ -139,7 +139,7 @@ def equal_length_table(results: Results) -> Table | None:
         pairs = {name: at_equal_length_of(system, base, name) for name in names}
         longer = mean_difference(paired_table(system.properties[LENGTH], base.properties[LENGTH]))
         cells = (_equal_cell(pairs.get(name), *scales[name][:2]) for name in names)
-        rows.append((Cell(system.title), _difference_cell(longer, 1, 1, ""), *cells))
+        rows.append((Cell(system.title), difference_cell(longer.mean, longer.low, longer.high, 1, 1), *cells))
     note = (
         "What remains where both summaries are equally long: differences regressed on differences of length in each "
         "seed, near equal length. Beneath: the interval, not adjusted for the number of cells, and the raw difference. "
@@ -156,11 +156,5 @@ def _columns(system: System) -> dict[str, Floats]:
 def _equal_cell(pair: EqualLength | None, scale: float, digits: int) -> Cell:
     if pair is None:
         return Cell(UNDEFINED)
-    raw = "" if math.isnan(pair.raw.mean) else f"raw {scale * pair.raw.mean:+.{digits}f}"
-    return _difference_cell(pair.adjusted, scale, digits, raw)
-
-
-def _difference_cell(difference: Difference, scale: float, digits: int, further: str) -> Cell:
-    """A signed difference, its interval and a ``further`` remark beneath."""
-    mean, low, high = (scale * value for value in (difference.mean, difference.low, difference.high))
-    return difference_cell(mean, low, high, digits, note=further)
+    left, raw = pair.adjusted, "" if math.isnan(pair.raw.mean) else f"raw {scale * pair.raw.mean:+.{digits}f}"
+    return difference_cell(left.mean, left.low, left.high, scale, digits, note=raw)

@@ -85,9 +85,8 @@ def gain_cell(test: Contrast | None) -> Cell:
     """A signed difference with its interval, marked where the two differ after Holm's correction."""
     if test is None:
         return Cell(UNDEFINED)
-    mean, low, high = (SCALE * value for value in (test.difference.mean, test.difference.low, test.difference.high))
-    corrected = not math.isnan(test.difference.p_holm)
-    return difference_cell(mean, low, high, mark=test.shown and corrected, note=test.partial)
+    gain, corrected = test.difference, not math.isnan(test.difference.p_holm)
+    return difference_cell(gain.mean, gain.low, gain.high, mark=test.shown and corrected, note=test.partial)
 
 
 def properties(results: Results) -> Table:
