@@ -216,6 +216,12 @@ class Comparison:
         return self.specs | {name: {"name": "cleaned", "reward": self.specs[name]} for name in cleaned or ()}
 
     @property
+    def ways(self) -> dict[str, Decode | Choosing]:
+        """Every way of decoding and of choosing, by its place in the file."""
+        decoding = {f"decoding.{name}": how for name, how in self.decoding.items()}
+        return {**decoding, **{f"choosing.{name}": how for name, how in self.choosing.items()}}
+
+    @property
     def control_rewards(self) -> tuple[str, ...]:
         """The rewards with shuffled and constant controls."""
         return tuple(dict.fromkeys(self.controls_of if self.controls_of is not None else [*self.rewards][:1]))

@@ -81,10 +81,6 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
     for cell in cells:
         if cell.config is not None:
             updates[cell.system] += configs.check(dict(cell.config), cell.name).training.steps
-    sections: dict[str, Decode | Choosing] = {
-        f"decoding.{name}": how for name, how in folder.comparison.decoding.items()
-    }
-    sections |= {f"choosing.{name}": how for name, how in folder.comparison.choosing.items()}
     timed_ways = {name for timing in timed.values() for name in timing.decoding}
     opened = 0.0
     with workers.pool(1, threads=1) as worker:  # as cells are trained
@@ -94,7 +90,7 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
             if not opened:
                 console.print(announced(folder.comparison, updates), style="dim", markup=False)
             start = starts[cell.after[0]] if cell.after else None
-            left = {name: how for name, how in sections.items() if name not in timed_ways}
+            left = {name: how for name, how in folder.comparison.ways.items() if name not in timed_ways}
             warning = configs.check(dict(cell.config), cell.name).training.warning
             line = f"  {cell.title}: timed now" + (f"; {warning}" if warning else "")
             console.print(line, style="dim", markup=False)
@@ -183,11 +179,8 @@ def _cost(comparison: Comparison, cell: Cell, timed: Mapping[str, Timed], count:
     of_article = {name: seconds for timing in timed.values() for name, seconds in timing.decoding.items()}
     if not of_article or (cell.config is not None and cell.system not in timed):
         return None
-    ways = (
-        [f"choosing.{cell.system}"]
-        if cell.kind == "choosing"
-        else [f"decoding.{n}" for n in methods_of(comparison, cell)]
-    )
+    choosing = cell.kind == "choosing"
+    ways = [f"choosing.{cell.system}" if choosing else f"decoding.{name}" for name in methods_of(comparison, cell)]
     scoring = len(ways) * count * max(timing.scoring for timing in timed.values())
     if cell.model is None:
         return Cost(0.0, 0.0, 0.0, scoring, 0.0, scoring)

@@ -7,7 +7,6 @@ import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import datasets
 
@@ -16,7 +15,7 @@ from rewards.base import Unavailable
 from rewards.options import nearest
 from rlsum import config as configs
 from rlsum.compare.cells import NONE, Cell, given_outputs
-from rlsum.compare.config import Choosing, Comparison, Decode
+from rlsum.compare.config import Comparison
 from rlsum.compare.costs import DECODED, TIMED, Cost, duration, makespan, trained_start
 from rlsum.compare.folder import Folder
 from rlsum.compare.report.chain import chain
@@ -68,10 +67,9 @@ def _faults(comparison: Comparison, cells: Sequence[Cell]) -> Iterator[tuple[str
     for name, error in unloadable.items():
         if name in comparison.rewards or not isinstance(error, Unavailable):  # a missing metric is a warning
             yield f"{'reward' if name in comparison.rewards else 'metric'} {name}", str(error)
-    paths = [Path(path) if path is not None else None for path in (comparison.correlation, comparison.study)]
     try:
-        if paths != [None, None]:
-            chain(paths[0], None, paths[1])
+        if comparison.correlation is not None or comparison.study is not None:
+            chain(comparison.correlation, None, comparison.study)
     except UserError as error:
         yield "correlation, study", str(error)
     command = shlex.split(comparison.launcher)[:1]
@@ -119,9 +117,7 @@ def _check_training(cell: Cell, models: Mapping[str, Config], weights: Checkpoin
 
 def _faults_of_decoding(comparison: Comparison, known: Sequence[Config]) -> Iterator[tuple[str, str]]:
     """Options that ``rlsum generate`` would refuse, for any of the models."""
-    sections: dict[str, Decode | Choosing] = {f"decoding.{name}": how for name, how in comparison.decoding.items()}
-    sections |= {f"choosing.{name}": how for name, how in comparison.choosing.items()}
-    for where, section in sections.items():
+    for where, section in comparison.ways.items():
         how = Generating(**asdict(section), split=comparison.test_split, limit=comparison.test_limit)
         try:
             choice = choice_of(how, comparison.language)

@@ -63,7 +63,7 @@ class Link:
     preference: Estimate = Estimate()
 
 
-def chain(correlation: Path | None, comparison: Any, study: Path | None) -> list[Link]:
+def chain(correlation: str | Path | None, comparison: Any, study: str | Path | None) -> list[Link]:
     """The links of every trained reward; without a comparison, of every metric or system of the other files.
 
     ``comparison`` is the content of its results.json, or None. Raises ChainError where a file is not what it should be,
@@ -71,9 +71,9 @@ def chain(correlation: Path | None, comparison: Any, study: Path | None) -> list
     """
     if correlation is None and comparison is None and study is None:
         raise ChainError("no file is given; give a correlation, a comparison or a study")
-    agreements = _agreements(correlation) if correlation is not None else {}
+    agreements = _agreements(Path(correlation)) if correlation is not None else {}
     rows = _rewards(comparison) if comparison is not None else []
-    shares = _preferences(study) if study is not None else {}
+    shares = _preferences(Path(study)) if study is not None else {}
     if comparison is None:
         names = dict.fromkeys([*(key for key in agreements if not key.startswith("|")), *(name for name, _ in shares)])
         rows = [_Trained(name, (name,), "") for name in names]
