@@ -149,14 +149,12 @@ def frontiers(choosing: Mapping[str, Choosing], results: Results) -> dict[str, F
 
 
 def overoptimization_blocks(
-    runs: Mapping[str, Sequence[Sequence[Row]]], metrics: Sequence[str], chosen: Mapping[str, Frontier]
+    all_paths: Sequence[Path], metrics: Sequence[str], chosen: Mapping[str, Frontier]
 ) -> list[Block]:
     """Every metric against the distance from the start, as a picture; [] without validations.
 
-    ``runs``: system -> rows of ``metrics.jsonl``, a sequence a seed. ``chosen``: label -> best-of-n, drawn where the
-    distance is a KL.
+    ``all_paths``: as `paths` gives them. ``chosen``: label -> best-of-n, drawn where the distance is a KL.
     """
-    all_paths = paths(runs, metrics)
     if not all_paths:
         return []
     drawn = chosen if all_paths[0].unit == "kl" else {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from rlsum.compare.report.designs import power_blocks
 from rlsum.compare.report.findings import findings
 from rlsum.compare.report.gains import gain_pictures
 from rlsum.compare.report.numbers import FILES, numbers
-from rlsum.compare.report.overoptimization import Path as Validations
 from rlsum.compare.report.overoptimization import frontiers, overoptimization_blocks, paths
 from rlsum.compare.report.own_reward import verdict_table
 from rlsum.compare.report.side_by_side import one_article, section_for_reading
@@ -66,8 +64,10 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
     title = Heading(f"Which reward? {folder.path.name}", 1)
     if not main.systems:
         return [title, *section("Cells without a result", tables.failures(main))]
-    cut = cut_differences(folder, cells, main)
-    sentences = list(findings(main, margin, validations(folder, cells), read_texts(folder, cells, main), cut))
+    cut, rewards = cut_differences(folder, cells, main), followed(folder)
+    validations = paths(trainings([cell for cell in cells if cell.kind in ("reward", "control")]), rewards)
+    sentences = list(findings(main, margin, validations, read_texts(folder, cells, main), cut))
+    chosen = frontiers(folder.comparison.choosing, main)
     return [
         title,
         Paragraph(about(cells, main)),
@@ -79,7 +79,7 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
         *section("Differences", *(tables.difference_table(main, other) for other in main.against)),
         *section("What it could show", *power_blocks(main)),
         *section("Properties", *filter(None, (tables.properties(main), equal_length_table(main)))),
-        *section("Over-optimisation", *over_optimised(folder, cells, main)),
+        *section("Over-optimisation", *overoptimization_blocks(validations, rewards, chosen)),
         *section("From agreement to preference", *of_chain(folder, results)),
         *(
             block
@@ -88,7 +88,7 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
                 f"Decoded by {decoded.method}", verdict_table(decoded, margin), tables.cross_table(decoded)
             )
         ),
-        *section("Training", *draw_runs(trainings(cells), followed(folder), START)),
+        *section("Training", *draw_runs(trainings(cells), rewards, START)),
         *section("Cost", spent(cells), Bullets(held(folder, cells, len(main.ids)))),
         *section("Where they differ most", *section_for_reading(folder, cells, main)),
         *section("Ask people", *for_people(folder, cells, main)),
@@ -121,22 +121,9 @@ def followed(folder: Folder) -> list[str]:
     return [in_log(label) for label in labelled([trained.reward for trained in folder.comparison.rewards.values()])]
 
 
-def validations(folder: Folder, cells: Sequence[Cell]) -> list[Validations]:
-    """The validations of what was trained from the start."""
-    return paths(trainings([cell for cell in cells if cell.kind in ("reward", "control")]), followed(folder))
-
-
-def over_optimised(folder: Folder, cells: Sequence[Cell], results: Results) -> list[Block]:
-    """Each metric against the distance from the start, for what was trained from it."""
-    runs = trainings([cell for cell in cells if cell.kind in ("reward", "control")])
-    return overoptimization_blocks(runs, followed(folder), frontiers(folder.comparison.choosing, results))
-
-
 def of_chain(folder: Folder, results: Sequence[Results]) -> list[Block]:
     """Agreement with judges, gain by training and preference of each reward, where their results are given."""
-    correlation, study = (
-        Path(path) if path is not None else None for path in (folder.comparison.correlation, folder.comparison.study)
-    )
+    correlation, study = folder.comparison.correlation, folder.comparison.study
     return [] if correlation is study is None else chain_blocks(chain(correlation, numbers(results), study))
 
 
@@ -159,15 +146,8 @@ def for_people(folder: Folder, cells: Sequence[Cell], results: Results) -> list[
     both, seed = (highest, results.base.name), results.seeds[0]
     chosen = {cell.system: cell for cell in cells if cell.system in both and cell.seed in (seed, None)}
     files = [str(folder.outputs(chosen[name])[results.method]) for name in both if name in chosen]
-    command = [
-        "human-eval",
-        "build",
-        *files,
-        "-o",
-        str(folder.path / "study"),
-        "--items",
-        str(min(ITEMS, len(results.ids))),
-    ]
+    items = min(ITEMS, len(results.ids))
+    command = ["human-eval", "build", *files, "-o", str(folder.path / "study"), "--items", str(items)]
     best_title, control = (results.systems[name].title for name in both)
     shown = top is not None and top.shown and top.best == highest
     standing = "the best of the trained models by" if shown else "the trained model with the highest mean by"

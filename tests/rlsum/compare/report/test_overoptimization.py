@@ -75,9 +75,9 @@ def test_blocks():
     values = {"nll": [3.0, 3.1, 3.2, 3.3], "length": [20] * 4, "m": [0.5, 0.4, 0.3, 0.2], "reward": [0, 0.3, 0.6, 0.9]}
     falling = rows(values, kl=0.2)
     chosen = {"best of n": Frontier(kl_of_best_of([2, 4]), {"m": np.array([0.01, 0.02])})}
-    (drawing,) = overoptimization_blocks({"a": [falling, falling]}, ["m", "absent"], chosen)
+    (drawing,) = overoptimization_blocks(paths({"a": [falling, falling]}, ["m"]), ["m", "absent"], chosen)
     assert isinstance(drawing, Picture)
-    assert overoptimization_blocks({"a": [falling[:1]]}, ["m"], {}) == []
+    assert overoptimization_blocks(paths({"a": [falling[:1]]}, ["m"]), ["m"], {}) == []
 
 
 def system(name: str, kind: str, scores: np.ndarray, lengths: np.ndarray) -> System:
