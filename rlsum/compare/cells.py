@@ -74,18 +74,12 @@ def starts(comparison: Comparison) -> list[Cell]:
     """The start of each seed, or the one start of all seeds."""
     start = comparison.start
     if isinstance(start, dict):
-        return [
-            Cell(
-                START,
-                seed,
-                "start",
-                None,
-                run,
-                merge(start, _shared(comparison) | {"run": run, "training": {"seed": seed}}),
-            )
-            for seed in comparison.seeds
-            for run in [_run(comparison, f"{START}-{seed}")]
-        ]
+        made = []
+        for seed in comparison.seeds:
+            run = _run(comparison, f"{START}-{seed}")
+            config = merge(start, _shared(comparison) | {"run": run, "training": {"seed": seed}})
+            made.append(Cell(START, seed, "start", None, run, config))
+        return made
     if "{seed}" in start:
         return [Cell(START, seed, "start", None, start.replace("{seed}", str(seed))) for seed in comparison.seeds]
     return [Cell(START, None, "start", None, start)]
@@ -137,13 +131,9 @@ def _run(comparison: Comparison, name: str) -> str:
 
 def _shared(comparison: Comparison) -> dict[str, Any]:
     """The keys that all runs share."""
-    return {"data": _data(comparison), **({"language": comparison.language} if comparison.language else {})}
-
-
-def _data(comparison: Comparison) -> dict[str, Any]:
     folder = Path(comparison.folder) / "data"
     written = {split: str(folder / f"{split}.jsonl") for split in ("train", "valid")} if comparison.simulate else {}
-    return written | comparison.data
+    return {"data": written | comparison.data, **({"language": comparison.language} if comparison.language else {})}
 
 
 def _cell_config(comparison: Comparison, name: str, seed: int, reward: str, over: Mapping[str, Any]) -> dict[str, Any]:

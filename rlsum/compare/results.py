@@ -234,13 +234,15 @@ def _of_test(scores: Sequence[Scores]) -> Scores:
 def contrasts(results: Results, other: str) -> list[Contrast]:
     """Every competing row minus ``other`` on every metric that both have, Holm-adjusted as one family."""
     base = results.systems[other]
-    return adjusted(
+    tests = [
         compare(system, base, metric)
         for system in results.compared
         if system.name != other
         for metric in system.metrics
         if metric in base.metrics
-    )
+    ]
+    differences = with_holm(test.difference for test in tests)
+    return [replace(test, difference=difference) for test, difference in zip(tests, differences, strict=True)]
 
 
 def compare(system: System, other: System, metric: str) -> Contrast:
@@ -250,13 +252,6 @@ def compare(system: System, other: System, metric: str) -> Contrast:
     equal = "the same difference on every article" if difference.components.equal and difference.mean else ""
     partial = next(filter(None, map(unjudged, pair)), equal)
     return Contrast(system.name, other.name, metric, difference, partial)
-
-
-def adjusted(family: Iterable[Contrast]) -> list[Contrast]:
-    """The same contrasts with p-values adjusted as one family."""
-    tests = list(family)
-    differences = with_holm(test.difference for test in tests)
-    return [replace(test, difference=difference) for test, difference in zip(tests, differences, strict=True)]
 
 
 def best(results: Results, metric: str) -> Best | None:

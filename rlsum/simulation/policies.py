@@ -13,19 +13,16 @@ from rlsum.simulation.grammar import Fact, event, word
 from rlsum.simulation.stories import Story
 
 
-def lead(story: Story, sentences: int = 3) -> str:
-    """The first sentences of the article."""
-    return "\n".join(story.article[:sentences])
+def lead(story: Story) -> str:
+    """The first three sentences of the article."""
+    return "\n".join(story.article[:3])
 
 
 def oracle(story: Story) -> str:
-    """The main fact and all facts that at least half of the references mention, in order, in their central wording."""
-    return fill(story, central_templates(story.kind))
-
-
-def fill(story: Story, templates: tuple[str, ...]) -> str:
-    """The text of templates for a story, with the first of all synonyms."""
-    return "\n".join(word(template, story.facts, None) for template in templates)
+    """The main fact and all facts that at least half of the references mention, in order, in their central wording and
+    with the first of all synonyms.
+    """
+    return "\n".join(word(template, story.facts, None) for template in central_templates(story.kind))
 
 
 @cache

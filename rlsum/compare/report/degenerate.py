@@ -15,7 +15,6 @@ from rlsum import config as configs
 from rlsum.compare.cells import Cell
 from rlsum.compare.folder import Folder
 from rlsum.compare.results import Results
-from rlsum.config import Config
 from rlsum.generation.options import Generating, decoding_of
 from rlsum.pages.table import joined
 from rlsum.records import Output, read_outputs
@@ -122,22 +121,17 @@ def limits_of(folder: Folder, cell: Cell, method: str) -> LengthLimits:
     if cell.model is None:
         return LengthLimits()
     stored = checkpoint.described(cell.model)
-    config = (
-        stored.config if stored is not None else configs.check(dict(cell.config), cell.name) if cell.config else None
-    )
-    if config is None:
+    if stored is None and not cell.config:
         return LengthLimits()
+    config = configs.check(dict(cell.config or {}), cell.name) if stored is None else stored.config
     comparison = folder.comparison
     section = comparison.choosing[cell.system] if cell.kind == "choosing" else comparison.decoding[method]
     decoding = decoding_of(config.decoding, Generating(**asdict(section)), sampled=cell.kind == "choosing")
     limits = LengthLimits(decoding.min_length, decoding.max_length)
     if config.model is not None and config.model.own_tokenizer:
         return limits if stored is None else replace(limits, count=_subwords(str(stored.folder)))
-    return replace(limits, count=_characters) if _reads_characters(config) else limits
-
-
-def _reads_characters(config: Config) -> bool:
-    return language_of(config.language).splitter == "character"
+    characters = language_of(config.language).splitter == "character"
+    return replace(limits, count=_characters) if characters else limits
 
 
 def _characters(text: str) -> int:
