@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,13 @@ def finish(folder: Folder, cell: Cell, scores: dict[str, np.ndarray], method: st
         "outputs": digest(path),
     }
     folder.scores(cell, method).write_text(json.dumps(content))
+
+
+def rescore(folder: Folder, cells: list[Cell], name: str, **changes: Callable[[Any], Any]) -> None:
+    """Replace parts of the scores of a cell by functions of what is there."""
+    path = folder.scores(named(cells, name), "beam")
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps(content | {key: change(content.get(key)) for key, change in changes.items()}))
 
 
 def finished(

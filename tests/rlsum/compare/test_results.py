@@ -5,6 +5,7 @@ from dataclasses import replace
 import comparisons
 import numpy as np
 import pytest
+from comparisons import rescore
 
 from rlsum.compare.report.findings import findings
 from rlsum.compare.report.tables import cross_table
@@ -95,9 +96,8 @@ def test_a_cell_that_is_not_finished_is_undefined_and_named(tmp_path):
 def test_a_difference_that_is_the_same_on_every_article_allows_no_verdict(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS)
     for cell in cells:
-        comparisons.finish(
-            folder, cell, dict.fromkeys(folder.comparison.specs, np.full(80, 0.3 + GAINS.get(cell.system, 0)))
-        )
+        scores = np.full(80, 0.3 + GAINS.get(cell.system, 0))
+        comparisons.finish(folder, cell, dict.fromkeys(folder.comparison.specs, scores))
     results = gather(folder, cells, "beam")
     found = compare(results.systems["rouge-l"], results.systems["start"], "rouge-l")
     assert found.partial == "the same difference on every article"
@@ -119,19 +119,12 @@ def test_scores_of_other_texts_are_no_row_though_the_file_is_older_than_they_are
     assert gather(folder, cells, "beam").failed == {"rouge-l-2": "its summaries changed after they were scored"}
 
 
-def rewrite(folder, cells, name, **changes):
-    """The scores of a cell as if its file were another: values, or functions of the stored ones."""
-    path = folder.scores(comparisons.named(cells, name), "beam")
-    content = json.loads(path.read_text())
-    path.write_text(json.dumps(content | {key: change(content.get(key)) for key, change in changes.items()}))
-
-
 @pytest.mark.parametrize("name", ["oracle", "rouge-2-2"])
 def test_a_file_that_lacks_articles_shrinks_nothing(tmp_path, name):
     folder, cells = comparisons.finished(tmp_path, GAINS)
     first = {key: (lambda values: values[:4]) for key in ("ids", "references")}
-    few = {key: (lambda of: {name: values[:4] for name, values in of.items()}) for key in ("metrics", "properties")}
-    rewrite(folder, cells, name, **first, **few)
+    few = {key: (lambda of: {name: of[name][:4] for name in of}) for key in ("metrics", "properties")}
+    rescore(folder, cells, name, **first, **few)
     results = gather(folder, cells, "beam")
     assert len(results.ids) == 80
     assert results.failed == {name: "its file has 4 of the 80 test articles"}
@@ -147,11 +140,8 @@ def test_articles_of_given_outputs_may_stand_in_another_order_among_more(tmp_pat
     def more(values):
         return [values[0], *values[::-1]]
 
-    rewrite(
-        folder, cells, "oracle", ids=lambda ids: ["another", *ids[::-1]], references=more,
-        metrics=lambda of: {name: more(values) for name, values in of.items()},
-        properties=lambda of: {name: more(values) for name, values in of.items()},
-    )  # fmt: skip
+    columns = {key: lambda of: {name: more(of[name]) for name in of} for key in ("metrics", "properties")}
+    rescore(folder, cells, "oracle", ids=lambda ids: ["another", *ids[::-1]], references=more, **columns)
     results = gather(folder, cells, "beam")
     assert results.failed == {}
     assert results.systems["oracle"].metrics["rouge-l"].tolist() == before.tolist()
@@ -159,20 +149,20 @@ def test_articles_of_given_outputs_may_stand_in_another_order_among_more(tmp_pat
 
 def test_given_outputs_with_more_than_summaries_are_another_measurement_unless_metrics_clean_them(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS)
-    rewrite(folder, cells, "oracle", debris=lambda _: ["thinking in 80 of 80 rows ('<think>')"])
-    rewrite(folder, cells, "rouge-2-2", debris=lambda _: ["Markdown in 9 of 80 rows ('**')"])
+    rescore(folder, cells, "oracle", debris=lambda _: ["thinking in 80 of 80 rows ('<think>')"])
+    rescore(folder, cells, "rouge-2-2", debris=lambda _: ["Markdown in 9 of 80 rows ('**')"])
     results = gather(folder, cells, "beam")
     assert list(results.remarks) == ["oracle"]
     assert results.remarks["oracle"].startswith("its summaries have thinking in 80 of 80 rows ('<think>'), which ")
     assert "oracle is not comparable with the models: its summaries have thinking" in "\n".join(findings(results))
-    rewrite(folder, cells, "oracle", specs=lambda known: dict.fromkeys(known, "cleaned(reward=rouge-1)"))
+    rescore(folder, cells, "oracle", specs=lambda known: dict.fromkeys(known, "cleaned(reward=rouge-1)"))
     assert gather(folder, cells, "beam").remarks == {}
 
 
 def test_other_references_are_another_measurement(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS)
     for name in ("oracle", "rouge-2-2"):
-        rewrite(folder, cells, name, references=lambda hashes: ["other", "other", *hashes[2:]])
+        rescore(folder, cells, name, references=lambda hashes: ["other", "other", *hashes[2:]])
     results = gather(folder, cells, "beam")
     why = "its file has other references for 2 of the 80 test articles"
     assert results.failed == {"rouge-2-2": why}
@@ -184,14 +174,14 @@ def test_other_references_are_another_measurement(tmp_path):
 
 def test_the_references_of_the_test_are_those_of_most_cells(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS)
-    rewrite(folder, cells, "start-1", references=lambda hashes: ["other", *hashes[1:]])
+    rescore(folder, cells, "start-1", references=lambda hashes: ["other", *hashes[1:]])
     failed = gather(folder, cells, "beam").failed
     assert failed == {"start-1": "its file has other references for 1 of the 80 test articles"}
 
 
 def test_scores_of_another_signature_are_left_out_with_the_reason(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS)
-    rewrite(folder, cells, "none-3", signatures=lambda of: of | {"rouge-1": "rouge-1|version:2"})
+    rescore(folder, cells, "none-3", signatures=lambda of: of | {"rouge-1": "rouge-1|version:2"})
     results = gather(folder, cells, "beam")
     assert results.missing == {("none-3", "rouge-1"): "scored as rouge-1|version:2, the others as rouge-1|version:1"}
     assert np.isnan(results.systems["none"].metrics["rouge-1"]).all(axis=1).tolist() == [False, False, True]
@@ -200,10 +190,9 @@ def test_scores_of_another_signature_are_left_out_with_the_reason(tmp_path):
 
 def test_a_metric_that_failed_in_a_cell_keeps_its_reason(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS)
-    rewrite(
-        folder, cells, "rouge-l-2", missing=lambda _: {"rouge-1": "no encoder"},
-        metrics=lambda of: {name: values for name, values in of.items() if name != "rouge-1"},
-    )  # fmt: skip
+    rest = ("rouge-l", "rouge-2")
+    without = {"missing": lambda _: {"rouge-1": "no encoder"}, "metrics": lambda of: {name: of[name] for name in rest}}
+    rescore(folder, cells, "rouge-l-2", **without)
     results = gather(folder, cells, "beam")
     assert results.missing == {("rouge-l-2", "rouge-1"): "no encoder"}
     assert results.against["none"][-1].metric == "rouge-1"
@@ -217,7 +206,7 @@ def test_much_that_is_undefined_allows_no_verdict(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS)
     for seed in (1, 2, 3):  # high on its defined 60%, low on the articles that it leaves out
         of_some = {"rouge-1": [None if n % 5 < 2 else 0.9 for n in range(80)]}
-        rewrite(folder, cells, f"rouge-2-{seed}", metrics=lambda of, of_some=of_some: of | of_some)
+        rescore(folder, cells, f"rouge-2-{seed}", metrics=lambda of, of_some=of_some: of | of_some)
     results = gather(folder, cells, "beam")
     top = best(results, "rouge-1")
     assert top.best == "rouge-l"
@@ -230,7 +219,7 @@ def test_much_that_is_undefined_allows_no_verdict(tmp_path):
 def test_nothing_is_said_of_no_article(tmp_path):
     folder, cells = comparisons.finished(tmp_path, {})
     for cell in cells:
-        rewrite(folder, cells, cell.name, metrics=lambda of: {name: [None] * 80 for name in of})
+        rescore(folder, cells, cell.name, metrics=lambda of: {name: [None] * 80 for name in of})
     results = gather(folder, cells, "beam")
     assert unchanged(results) == {}
     said = "\n".join(findings(results))

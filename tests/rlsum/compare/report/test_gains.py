@@ -10,8 +10,7 @@ from rlsum.pages.blocks import Beside
 
 
 def test_a_picture_for_each_trained_system_with_lengths(tmp_path):
-    folder, cells = comparisons.finished(tmp_path, {"rouge-l": 0.2})
-    legend, beside = gain_pictures(gather(folder, cells, "beam"))
+    legend, beside = gain_pictures(gather(*comparisons.finished(tmp_path, {"rouge-l": 0.2}), "beam"))
     assert isinstance(beside, Beside)
     assert [picture.title for picture in beside.blocks] == ["Trained on rouge-l", "Trained on rouge-2"]
     assert all("3.0 tokens a summary; start 3.0" in picture.description for picture in beside.blocks)
@@ -28,8 +27,7 @@ def test_without_a_start_or_a_trained_system_there_is_no_picture(tmp_path):
 
 
 def test_seeds_are_means_over_what_both_have(tmp_path):
-    folder, cells = comparisons.finished(tmp_path, {}, articles=4)
-    results = gather(folder, cells, "beam")
+    results = gather(*comparisons.finished(tmp_path, {}, articles=4), "beam")
     system, start = results.systems["rouge-l"], results.systems["start"]
     start.metrics["rouge-l"][:] = 0.25
     system.metrics["rouge-l"][:] = [[0.5, np.nan, 0.75, 0.25], [0.25] * 4, [np.nan] * 4]
@@ -37,8 +35,7 @@ def test_seeds_are_means_over_what_both_have(tmp_path):
 
 
 def test_a_wide_interval_does_not_hide_the_means(tmp_path):
-    folder, cells = comparisons.finished(tmp_path, {"rouge-l": 0.02}, seeds=(1, 2))
-    tests = gather(folder, cells, "beam").against["start"]
+    tests = gather(*comparisons.finished(tmp_path, {"rouge-l": 0.02}, seeds=(1, 2)), "beam").against["start"]
     low, high = _span(tests, {(test.system, test.metric): np.zeros(0) for test in tests})
     means = [100 * test.difference.mean for test in tests]
     assert low < min(0, *means)
@@ -47,8 +44,7 @@ def test_a_wide_interval_does_not_hide_the_means(tmp_path):
 
 
 def test_a_reward_on_another_scale_does_not_hide_the_others(tmp_path):
-    folder, cells = comparisons.finished(tmp_path, {"rouge-l": 0.02}, seeds=(1, 2))
-    results = gather(folder, cells, "beam")
+    results = gather(*comparisons.finished(tmp_path, {"rouge-l": 0.02}, seeds=(1, 2)), "beam")
     for system in results.systems.values():
         system.metrics["rouge-l"] *= 100  # such as log-probabilities
     tests = results.against["start"]
@@ -61,8 +57,7 @@ def test_a_reward_on_another_scale_does_not_hide_the_others(tmp_path):
 
 
 def test_some_rewards_by_some_metrics_are_one_picture(tmp_path):
-    folder, cells = comparisons.finished(tmp_path, {"rouge-l": 0.2})
-    results = gather(folder, cells, "beam")
+    results = gather(*comparisons.finished(tmp_path, {"rouge-l": 0.2}), "beam")
     wide, narrow = (
         gains_beside(results, names, ["rouge-1", "rouge-l"]) for names in (["rouge-l", "rouge-2"], ["rouge-l"])
     )

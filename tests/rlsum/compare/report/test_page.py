@@ -33,6 +33,12 @@ def reported(tmp_path_factory):
     return folder, cells, write_report(folder, cells)
 
 
+@pytest.fixture(scope="module")
+def results(reported):
+    folder, cells, _ = reported
+    return gather(folder, cells, "beam")
+
+
 class Page(html.parser.HTMLParser):
     """What a browser would have to fetch or leave unclosed."""
 
@@ -101,9 +107,8 @@ def test_a_metric_that_falls_is_in_the_findings_with_the_update_where_it_began(t
 
 
 def test_how_many_rewards_helped_stands_before_each(tmp_path):
-    folder, cells = comparisons.finished(tmp_path, {"rouge-l": 0.3, "rouge-2": 0.3}, seeds=(1, 2, 3, 4, 5))
-    said = list(findings(gather(folder, cells, "beam")))
-    assert "2 of 2 rewards helped by their own measure." in said
+    finished = comparisons.finished(tmp_path, {"rouge-l": 0.3, "rouge-2": 0.3}, seeds=(1, 2, 3, 4, 5))
+    assert "2 of 2 rewards helped by their own measure." in findings(gather(*finished, "beam"))
 
 
 def test_the_chain_is_shown_where_its_files_are_given(tmp_path):
@@ -115,9 +120,9 @@ def test_the_chain_is_shown_where_its_files_are_given(tmp_path):
     assert of_chain(without, results) == []
 
 
-def test_a_study_with_people_begins_with_the_best_where_it_is_shown_and_its_control(reported, tmp_path):
+def test_a_study_with_people_begins_with_the_best_where_it_is_shown_and_its_control(reported, results, tmp_path):
     folder, cells, _ = reported
-    first, *_, last = for_people(folder, cells, gather(folder, cells, "beam"))
+    first, *_, last = for_people(folder, cells, results)
     outputs = folder.path / "outputs"
     command = f"rlsum human-eval build {outputs}/rouge-l-1.beam.jsonl {outputs}/none-1.beam.jsonl -o"
     assert last.lines[0].startswith(command)
@@ -169,9 +174,8 @@ def test_articles_to_read_are_chosen_by_the_summaries_that_are_shown(tmp_path):
     assert most_different(gather(folder, cells, "beam"), 1) == ["test-5"]
 
 
-def test_what_is_said_is_what_the_tests_say(reported):
-    folder, cells, _ = reported
-    said = list(findings(gather(folder, cells, "beam")))
+def test_what_is_said_is_what_the_tests_say(results):
+    said = list(findings(results))
     assert any(line.startswith("Training on rouge-l helped by its own measure: +") for line in said)
     assert any(line.startswith("Training on rouge-2 is not shown to help") for line in said)
     best = "By rouge-l, rouge-2 and rouge-1: rouge-l is the best of the trained models."
@@ -187,8 +191,7 @@ def test_the_highest_mean_is_said_to_differ_from_what_it_differs_from(tmp_path):
 
 
 def test_one_seed_says_what_this_run_scored_and_no_more(tmp_path):
-    folder, cells = comparisons.finished(tmp_path, GAINS, seeds=(1,))
-    results = gather(folder, cells, "beam")
+    results = gather(*comparisons.finished(tmp_path, GAINS, seeds=(1,)), "beam")
     said = "\n".join(findings(results))
     assert "Training on rouge-l has no verdict from one seed: this run scored higher (+" in said
     assert "another seed may differ" in said
@@ -212,8 +215,7 @@ def test_the_sentence_quotes_the_test_that_decides(tmp_path):
 
 
 def test_a_margin_says_which_loss_is_ruled_out(tmp_path):
-    folder, cells = comparisons.finished(tmp_path, {"rouge-l": -0.004})
-    said = "\n".join(findings(gather(folder, cells, "beam"), 0.05))
+    said = "\n".join(findings(gather(*comparisons.finished(tmp_path, {"rouge-l": -0.004}), "beam"), 0.05))
     assert "Training on rouge-l loses less than 5 points by its own measure: -" in said
     assert "no harm" not in said
 
@@ -222,13 +224,9 @@ def test_rows_on_other_seeds_are_not_compared(tmp_path):
     folder, cells = comparisons.finished(tmp_path, {"rouge-2": 0.01})
     for cell in cells:  # the seed that rouge-l lacks is a hard one for all
         if cell.seed == 3:
-            path = folder.scores(cell, "beam")
-            content = json.loads(path.read_text())
-            metrics = content["metrics"].items()
-            content["metrics"] = {name: [value - 0.3 for value in values] for name, values in metrics}
-            path.write_text(json.dumps(content))
-            if cell.system == "rouge-l":
-                path.unlink()
+            lower = {"metrics": lambda of: {name: [value - 0.3 for value in of[name]] for name in of}}
+            comparisons.rescore(folder, cells, cell.name, **lower)
+    folder.scores(comparisons.named(cells, "rouge-l-3"), "beam").unlink()
     results = gather(folder, cells, "beam")
     said = list(findings(results))
     assert any(line.startswith("Training on rouge-l has no verdict (2 of 3 seeds against ") for line in said)
@@ -238,23 +236,21 @@ def test_rows_on_other_seeds_are_not_compared(tmp_path):
     assert row[0].detail == "2 of 3 seeds: 1 and 2"
 
 
-def test_the_verdict_is_as_strong_as_the_weaker_comparison(reported):
-    folder, cells, _ = reported
-    table = verdict_table(gather(folder, cells, "beam"))
-    assert {row[0].text: row[-1].text for row in table.rows} == {"rouge-l": "better", "rouge-2": "no difference shown"}
+def test_the_verdict_is_as_strong_as_the_weaker_comparison_and_bold_where_a_gain_is_not(results):
+    rows = verdict_table(results).rows
+    assert {row[0].text: row[-1].text for row in rows} == {"rouge-l": "better", "rouge-2": "no difference shown"}
+    assert [cell.text for row in rows for cell in row if cell.mark] == ["better"]
 
 
-def test_the_best_of_a_column_is_bold_and_outputs_do_not_compete(reported):
-    folder, cells, _ = reported
-    rows = {row[0].text: row for row in cross_table(gather(folder, cells, "beam")).rows}
+def test_the_best_of_a_column_is_bold_and_outputs_do_not_compete(results):
+    rows = {row[0].text: row for row in cross_table(results).rows}
     assert [name for name, row in rows.items() if row[1].mark] == ["rouge-l"]
     assert not rows["oracle"][1].mark
 
 
-def test_every_format_has_the_numbers(reported):
-    folder, cells, blocks = reported
+def test_every_format_has_the_numbers(reported, results):
+    folder, _, blocks = reported
     report = folder.path / "report"
-    results = gather(folder, cells, "beam")
     mean = results.systems["rouge-l"].metrics["rouge-1"].mean()
     text = io.StringIO()
     show(blocks, Console(file=text, width=200))
@@ -289,10 +285,7 @@ def test_a_report_before_anything_is_finished_says_what_is_missing(tmp_path):
 
 def test_a_control_that_a_new_reward_has_not_scored_yet_leaves_its_place_empty(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS, seeds=(1,))
-    (control,) = (folder.scores(cell, "beam") for cell in cells if cell.system == "none")
-    scores = json.loads(control.read_text())
-    del scores["metrics"]["rouge-2"]
-    control.write_text(json.dumps(scores))
+    comparisons.rescore(folder, cells, "none-1", metrics=lambda of: {name: of[name] for name in ("rouge-l", "rouge-1")})
     table = verdict_table(gather(folder, cells, "beam"))
     assert {len(row) for row in table.rows} == {len(table.header)}
     (row,) = (row for row in table.rows if row[0].text == "rouge-2")
