@@ -33,19 +33,12 @@ def test_questions_are_read_with_their_choices(tmp_path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("", "expected a list"),
-        ("- 3", "not an object"),
-        ("- {id: a}", "no 'question'"),
-        ("- {id: A b, question: x}", "invalid id"),
         ("- {id: a, question: x, choices: [yes]}", "choices: 1 must be text, not true; quote it"),
         ("- {id: a, question: x, choices: ['', b]}", "a choice is empty"),
         ("- {id: a, question: x, choices: [{2020-01-01: b}]}", "question 1: not an object as JSON has them"),
         ('- {id: a, question: "\\uD800"}', "neither YAML nor JSON .*surrogate"),
         ("- &a {id: a, question: x, choices: [*a]}", "neither YAML nor JSON .*within itself"),
         ("- {id: a, question: x, choices: [b], screen_out: [c]}", "none of the choices"),
-        ("- {id: a, question: x, help: y}", "unknown field 'help'"),
-        ("- {id: a, question: x}\n- {id: a, question: y}", "duplicate id a"),
-        ("[", "neither YAML nor JSON"),
     ],
 )
 def test_other_questions_are_refused(tmp_path, content, told):

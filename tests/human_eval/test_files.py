@@ -69,10 +69,6 @@ def test_an_empty_folder_will_do_and_a_file_will_not(tmp_path):
         check_destinations(tmp_path / "file" / "below", tmp_path / "key.json")
 
 
-def edit(path, change):
-    jsonl(path, *change(rows_of(path)))
-
-
 @pytest.mark.parametrize(
     ("name", "change", "told"),
     [
@@ -87,47 +83,35 @@ def edit(path, change):
     ],
 )
 def test_a_study_that_was_changed_is_refused_with_its_line(folder, name, change, told):
-    edit(folder / name, change)
+    jsonl(folder / name, *change(rows_of(folder / name)))
     with pytest.raises(StudyError, match=told):
         read_study(folder)
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"format": 2}, "format 2 is not 1"),
-        ({"criteria": []}, "criteria must not be empty"),
-        ({"criteria": [{"id": "x", "question": "q", "help": ""}] * 2}, "ids must differ"),
-        ({"criteria": ["x"]}, "criteria: 1: not an object"),
-        ({"title": 3}, "title must be text"),
-        ({"booklets": 5}, "not hold the 5 complete booklets"),
-    ],
-)
-def test_a_head_that_was_changed_is_refused(folder, change, told):
-    head = json.loads((folder / STUDY).read_text(encoding="utf-8"))
-    (folder / STUDY).write_text(json.dumps(head | change), encoding="utf-8")
-    with pytest.raises(StudyError, match=told):
-        read_study(folder)
+SHOWN = {"left": "a", "right": "b"}
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("read", "name", "change", "told"),
     [
-        (
-            {"tasks": {"t1": {"pair": ["a", "b"], "left": "a", "right": "b", "kind": "other"}}},
-            "t1: kind must be 'pair'",
-        ),
-        ({"tasks": {"t1": {"pair": ["a"], "left": "a", "right": "b", "kind": "pair"}}}, "less than two systems"),
-        ({"tasks": {"t1": 3}}, "tasks: t1: not an object"),
-        ({"ties": [{"pair": ["a", "b"]}]}, "no 'item'"),
-        ({"systems": "a, b"}, "systems must be a list"),
+        (read_study, STUDY, {"format": 2}, "format 2 is not 1"),
+        (read_study, STUDY, {"criteria": []}, "criteria must not be empty"),
+        (read_study, STUDY, {"criteria": [{"id": "x", "question": "q", "help": ""}] * 2}, "ids must differ"),
+        (read_study, STUDY, {"criteria": ["x"]}, "criteria: 1: not an object"),
+        (read_study, STUDY, {"title": 3}, "title must be text"),
+        (read_study, STUDY, {"booklets": 5}, "not hold the 5 complete booklets"),
+        (read_key, KEY, {"tasks": {"t1": {"pair": ["a", "b"], **SHOWN, "kind": "other"}}}, "t1: kind must be 'pair'"),
+        (read_key, KEY, {"tasks": {"t1": {"pair": ["a"], **SHOWN, "kind": "pair"}}}, "less than two systems"),
+        (read_key, KEY, {"tasks": {"t1": 3}}, "tasks: t1: not an object"),
+        (read_key, KEY, {"ties": [{"pair": ["a", "b"]}]}, "no 'item'"),
+        (read_key, KEY, {"systems": "a, b"}, "systems must be a list"),
     ],
 )
-def test_a_key_that_was_changed_is_refused(folder, change, told):
-    row = json.loads((folder / KEY).read_text(encoding="utf-8"))
-    (folder / KEY).write_text(json.dumps(row | change), encoding="utf-8")
+def test_a_head_or_key_that_was_changed_is_refused(folder, read, name, change, told):
+    content = json.loads((folder / name).read_text(encoding="utf-8"))
+    jsonl(folder / name, content | change)
     with pytest.raises(StudyError, match=told):
-        read_key(folder)
+        read(folder)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", "\x00"])

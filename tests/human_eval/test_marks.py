@@ -71,18 +71,12 @@ def test_own_categories_are_read_and_wrong_ones_named(tmp_path):
     assert [(kind.id, kind.whole) for kind in read_marking(str(path)).categories] == [("style", False), ("gap", True)]
     assert read_marking("standard") == MARKING
     for content, told in (
-        ([], "expected a list"),
         ([{"id": f"a-{n}", "label": "A"} for n in range(10)], "at most 9"),
         ([{"id": "style"}], "category 1"),
-        ([{"id": "a", "label": "A", "colour": "red"}], "'colour'"),
-        ([{"id": "a", "label": "A"}] * 2, "duplicate id a"),
-        ([{"id": "A b", "label": "A"}], "invalid id"),
     ):
         path.write_text(yaml.safe_dump(content))
         with pytest.raises(StudyError, match=told):
             read_marking(str(path))
-    with pytest.raises(StudyError, match="cannot be read"):
-        read_marking(str(tmp_path / "none.yaml"))
 
 
 def test_a_study_keeps_its_marking_and_responses_need_valid_marks(tmp_path):

@@ -21,6 +21,7 @@ PRACTICE = (
     PracticeTask("Another one.", "The same.", "The same.", {"focus": ("none",), "overall": ("none",)}),
 )
 TRAINING = Training(PRACTICE, pass_mark=0.6, attempts=2)
+ANSWERS = {"focus": "left", "overall": "none"}
 
 
 class Clock:

@@ -128,13 +128,10 @@ def test_a_summary_that_names_a_system_is_pointed_out(rlsum, tmp_path):
     ("arguments", "told"),
     [
         (["--items", 12], "--items 12: only 11 articles"),
-        (["--items", 5, "--baseline", "x"], "--baseline x: no such system"),
         (["--items", 5, "--criteria", "none.yaml"], "none.yaml: cannot be read"),
         (["--items", 5, "--instructions", "none.txt"], "--instructions none.txt: cannot be read"),
         (["--items", 5, "--answers", "stars"], "--answers stars: expected one of pair,"),
-        (["--items", 5, "--answers", "best-worst", "--baseline", NAMES[0], "--swapped", 1], "only pairs have sides"),
         (["--items", 5, "--answers", "ranking", "--marking", "standard"], "give them with --criteria"),
-        (["--items", 5, "--title", f"Is {NAMES[0]} better?"], "names the system"),
         (["--items", 5, "--title", " "], "--title ' ': is empty"),
     ],
 )

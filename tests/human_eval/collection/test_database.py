@@ -7,13 +7,11 @@ from contextlib import closing
 
 import pytest
 from privileges import public_folder, without_privileges
-from served import given, make_store, make_study
+from served import ANSWERS, given, make_store, make_study
 
 from human_eval.collection.database import back_up, read_database
 from human_eval.collection.store import ResponseStore
 from rlsum.errors import UserError
-
-ANSWERS = {"focus": "left", "overall": "none"}
 
 
 @pytest.fixture

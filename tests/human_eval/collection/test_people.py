@@ -3,11 +3,9 @@
 from contextlib import closing
 
 import pytest
-from served import Clock, given, make_store, make_study
+from served import ANSWERS, Clock, given, make_store, make_study
 
 from human_eval.collection.store import Refused
-
-ANSWERS = {"focus": "left", "overall": "none"}
 
 
 @pytest.fixture

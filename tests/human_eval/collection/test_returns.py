@@ -9,6 +9,7 @@ import openpyxl
 import pyarrow
 import pyarrow.parquet
 import pytest
+from rows import jsonl
 from served import given
 from studies import study
 
@@ -76,8 +77,7 @@ def test_answers_as_columns_of_true_and_false_and_as_one_object(tmp_path):
     cells = ["false", "true", "false"] * 4
     (row,) = rows_of(written(tmp_path / "flat.csv", ["Input.task", *flat], [[TASK, *cells]]))
     assert row.response.answers == dict.fromkeys(NAMES, "right")
-    content = [{name: {"left": False, "right": False, "none": True} for name in NAMES} | {"comment": "so"}]
-    cell = json.dumps(content)
+    cell = json.dumps([{name: {"left": False, "right": False, "none": True} for name in NAMES} | {"comment": "so"}])
     (row,) = rows_of(written(tmp_path / "object.csv", ["Input.task", "Answer.taskAnswers"], [[TASK, cell]]))
     assert row.response.answers == dict.fromkeys(NAMES, "none")
     assert row.response.comment == "so"
@@ -177,8 +177,7 @@ def test_files_of_another_form_are_one_reject(tmp_path, content, told):
 def test_the_file_of_an_offline_page(tmp_path):
     judged = {"task": TASK, "answers": {"overall": "left"}, "comment": "", "seconds": 3.5, "submitted": None}
     content = {"format": 1, "study": BLIND.id, "booklet": 0, "judge": "ann", "judgments": [judged, 3]}
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(content))
+    path = jsonl(tmp_path / "x.json", content)
     first, second = rows_of(path)
     assert first.response == Response(BLIND.id, TASK, "ann", {"overall": "left"}, "", 3.5, None, "offline")
     assert (second.where, second.response) == (f"{path}: judgment 2", "not a JSON object")
@@ -189,11 +188,8 @@ def test_the_file_of_an_offline_page(tmp_path):
 def test_only_the_time_goes_of_an_answer_whose_time_is_none(tmp_path, seconds, form):
     judged = {"task": TASK, "answers": dict.fromkeys(NAMES, "left"), "seconds": seconds, "submitted": 20261120}
     whole = {"study": BLIND.id, "judge": "ann"}
-    path = tmp_path / f"x.{form}"
-    path.write_text(
-        json.dumps({**whole, **judged} if form == "jsonl" else {**whole, "booklet": 0, "judgments": [judged]})
-    )
-    found = collect(BLIND, read_returned(path, BLIND))
+    content = judged if form == "jsonl" else {"booklet": 0, "judgments": [judged]}
+    found = collect(BLIND, read_returned(jsonl(tmp_path / f"x.{form}", {**whole, **content}), BLIND))
     assert [(row.seconds, row.submitted) for row in found.responses] == [(None, None)]
     assert (found.rejects, found.untimed) == ((), 1)
 
@@ -202,8 +198,7 @@ def test_an_offline_file_is_of_one_booklet(tmp_path):
     other = BLIND.booklets[1][0].id
     judgments = [{"task": task, "answers": {"overall": "left"}} for task in (TASK, other)]
     content = {"format": 1, "study": BLIND.id, "booklet": 0, "judge": "ann", "judgments": judgments}
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(content))
+    path = jsonl(tmp_path / "x.json", content)
     first, second = rows_of(path)
     assert (first.response.task, first.file) == (TASK, str(path))
     assert second.response == "of another booklet than its file"

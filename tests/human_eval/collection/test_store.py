@@ -11,13 +11,11 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from served import Clock, given, make_store, make_study
+from served import ANSWERS, Clock, given, make_store, make_study
 
 from human_eval.collection.database import read_database
 from human_eval.collection.store import Conflict, Refused, ResponseStore
 from rlsum.errors import UserError
-
-ANSWERS = {"focus": "left", "overall": "none"}
 
 
 @pytest.fixture

@@ -154,7 +154,6 @@ def test_no_booklet_shows_a_summary_of_the_baseline_twice_however_large_it_may_b
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"items": 10}, "--items 10: only 9 articles"),
         ({"judges": 10**9}, "--judges 1000000000: makes 3,000,000,000 booklets"),
         ({"baseline": "bert"}, "--baseline bert: no such system; the outputs are of lead_model, rouge_model"),
     ],

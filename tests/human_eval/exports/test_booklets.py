@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from graded import answer_of, built, seen_keys
+from rows import table
 from studies import HOSTILE, hostile_study, study
 
 from human_eval.collection.collect import collect
@@ -270,11 +271,7 @@ def test_a_sheet_filled_in_comes_back_as_judgments(tmp_path, blind, named):
     rows = cells(sheets(blind, [0])["booklet-01.csv"])
     for number, row in enumerate(rows):
         row |= {"judge": "ann" * (number < named), **{criterion.id: "B" for criterion in blind.criteria}}
-    with (tmp_path / "back.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    found = collect(blind, read_returned(tmp_path / "back.csv", blind))
+    found = collect(blind, read_returned(table(tmp_path / "back.csv", *rows), blind))
     assert found.rejects == ()
     assert [row.task for row in found.responses] == [task.id for task in blind.booklets[0]]
     assert {answer for row in found.responses for answer in row.answers.values()} == {"right"}

@@ -6,6 +6,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import table
 from studies import hostile_study, study
 
 from human_eval.collection.collect import collect
@@ -62,11 +63,7 @@ def test_a_page_judged_in_a_browser_comes_back_as_judgments(browser, tmp_path):
         results.append({f"Input.{name}": cell for name, cell in row.items()})
         results[-1] |= {"WorkerId": "W1"} | {f"Answer.{name}": value for name, value in answers.items()}
     tab.close()
-    with (tmp_path / "batch.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, results[0])
-        writer.writeheader()
-        writer.writerows(results)
-    found = collect(blind, read_returned(tmp_path / "batch.csv", blind))
+    found = collect(blind, read_returned(table(tmp_path / "batch.csv", *results), blind))
     assert found.rejects == ()
     assert [row.task for row in found.responses] == [task.id for task in blind.booklets[0][:3]]
     assert {(row.judge, row.answers["overall"], row.comment) for row in found.responses} == {("W1", "right", "-1")}

@@ -6,6 +6,7 @@ import signal
 import pytest
 from judges import KEYS, Judge, collected, served, stopping
 from ports import free_port
+from served import make_study
 
 from human_eval.collection.database import read_database
 from human_eval.criteria import StudyWording
@@ -215,8 +216,7 @@ def test_half_an_answer_outlives_a_reload_and_a_server_that_stops(folder, page, 
 
 @pytest.mark.slow
 def test_without_scripts_the_form_works(folder, browser, choose):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+    page = browser.new_page(java_script_enabled=False)
     with served(folder, free_port()) as server:
         judge = Judge(page, server.judges["judge-1"], choose)
         judge.begin()
@@ -225,13 +225,12 @@ def test_without_scripts_the_form_works(folder, browser, choose):
         while judge.on_item():
             judge.by_mouse()
         assert "Thank you" in page.inner_text("h1")
-    context.close()
+    page.close()
 
 
 @pytest.mark.slow
 def test_a_phone_shows_everything_without_scrolling_sideways(folder, browser, choose):
-    context = browser.new_context(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True)
-    page = context.new_page()
+    page = browser.new_page(viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True)
     with served(folder, free_port()) as server:
         judge = Judge(page, server.judges["judge-1"], choose)
         width = "document.documentElement.scrollWidth"
@@ -254,7 +253,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(folder, browser, ch
         assert page.title().startswith("Comparison 2")
         page.goto(server.admin)
         assert page.evaluate(width) <= 360
-    context.close()
+    page.close()
 
 
 CONTRAST = """
@@ -295,8 +294,7 @@ NAMELESS = """
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_contrast_names_landmarks_and_headings(folder, browser, choose, scheme):
-    context = browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 800})
-    page = context.new_page()
+    page = browser.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 800})
     with served(folder, free_port()) as server:
         judge = Judge(page, server.judges["judge-1"], choose)
         seen = [page.evaluate(CONTRAST)]
@@ -319,7 +317,7 @@ def test_contrast_names_landmarks_and_headings(folder, browser, choose, scheme):
         seen.append(page.evaluate(CONTRAST))
         assert page.evaluate(NAMELESS) == []
     assert seen == [[], [], [], []]
-    context.close()
+    page.close()
 
 
 @pytest.mark.slow
@@ -341,11 +339,8 @@ def test_everything_can_be_reached_by_tab_and_focus_is_seen(folder, page, choose
 
 @pytest.mark.slow
 def test_hostile_texts_run_nothing_and_stay_in_their_place(tmp_path, page):
-    from served import make_study
-
-    hostile = (
-        "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>\u202e reversed \n" + "x" * 100_000
-    )
+    attack = "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>\u202e reversed \n"
+    hostile = attack + "x" * 100_000
     folder = tmp_path / "study"
     folder.mkdir()
     write_study(folder, make_study(texts=[(hostile, "مرحبا بالعالم")], article=hostile * 2, title=hostile[:60]))
