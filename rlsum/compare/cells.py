@@ -54,6 +54,11 @@ class Cell:
         return self.config is not None and self.config.get("objective", {}).get("control") == "constant"
 
 
+def is_rewarded(system: str) -> bool:
+    """Whether a system that was trained has this name from its reward, and is no start or control."""
+    return system not in (START, NONE) and system.rpartition(".")[2] not in CONTROLS
+
+
 def cells_of(comparison: Comparison) -> list[Cell]:
     """Every cell, starts first, then seed by seed; a cell stands after all that it needs."""
     outputs = [Cell(name, None, "outputs") for name in given_outputs(comparison)]

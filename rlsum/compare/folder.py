@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,6 +86,18 @@ class Folder:
         # else it need not be read; its own time would not do: a file that replaces another keeps it
         changed = both and outputs.stat().st_ctime_ns >= scores.stat().st_ctime_ns
         return changed and read_scores(scores).outputs != digest(outputs)
+
+    def left_out(self, cells: Sequence[Cell]) -> dict[str, list[int]]:
+        """System -> seeds of what was trained here and is none of ``cells``, since a reward or a seed was taken out."""
+        known = {Path(str(cell.model)).name for cell in cells}
+        names = sorted(
+            run.parent.name for run in (self.path / "runs").glob(f"*/{RESULT}") if run.parent.name not in known
+        )
+        systems: dict[str, list[int]] = {}
+        for system, _, seed in (name.rpartition("-") for name in names):
+            if system and seed.isdecimal():
+                systems.setdefault(system, []).append(int(seed))
+        return systems
 
     # ---- whose folder it is --------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rewards.documentation import stated_range
 from rewards.specs import as_spec
-from rlsum.compare.cells import NONE, START, Cell, Kind
+from rlsum.compare.cells import NONE, START, Cell, Kind, is_rewarded
 from rlsum.compare.folder import Folder
 from rlsum.compare.scoring import NO_SCORES, Scores, read_scores
 from rlsum.evaluation.rows import Floats
@@ -74,6 +74,8 @@ class Results:
     failed    cell -> why it has no outputs, or none that can be compared
     remarks   given outputs -> what makes their scores another measurement
     ranges    metric -> its lowest and highest score, as far as its description states them
+    left_out  system -> seeds of what was trained in the folder and is no part of the comparison any more
+    family    how many systems were trained on a reward, or will be: of these a verdict is one
     """
 
     method: str
@@ -86,6 +88,8 @@ class Results:
     remarks: dict[str, str] = field(default_factory=dict)
     against: dict[str, list[Contrast]] = field(default_factory=dict)
     ranges: dict[str, Range] = field(default_factory=dict)
+    left_out: dict[str, list[int]] = field(default_factory=dict)
+    family: int = 0
 
     @property
     def metrics(self) -> list[str]:
@@ -171,7 +175,12 @@ def gather(folder: Folder, cells: Sequence[Cell], method: str, why_failed: Mappi
         name: system for name, members in rows.items() if (system := _system(members, comparable, ids)) is not None
     }
     ranges = {name: stated_range(as_spec(spec).name) for name, spec in comparison.specs.items()}
-    results = Results(method, comparison.seeds, ids, systems, signatures, missing, failed, remarks, ranges=ranges)
+    left_out = folder.left_out(cells)
+    rewarded = {cell.system for cell in cells if cell.kind == "reward"} | {*filter(is_rewarded, left_out)}
+    results = Results(
+        method, comparison.seeds, ids, systems, signatures, missing, failed, remarks,
+        ranges=ranges, left_out=left_out, family=len(rewarded),
+    )  # fmt: skip
     opponents = dict.fromkeys(str(name) for name in (START, NONE, comparison.compared_with) if name in systems)
     return replace(results, against={name: contrasts(results, name) for name in opponents})
 

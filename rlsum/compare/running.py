@@ -17,7 +17,7 @@ from rlsum.compare.cells import Cell, cells_of
 from rlsum.compare.config import Comparison, load
 from rlsum.compare.folder import Folder
 from rlsum.compare.report.page import write_report
-from rlsum.compare.scoring import changed, read_scores
+from rlsum.compare.scoring import changed, read_scores, unsettled
 from rlsum.compare.status import watching
 from rlsum.compare.work import Work
 from rlsum.errors import UserError, option
@@ -116,16 +116,17 @@ def unscored(folder: Folder, cell: Cell, retry: bool) -> bool:
 
 
 def warn_of_old_scores(folder: Folder, cells: Sequence[Cell], rescored: Sequence[Cell]) -> None:
-    """Name the summaries and the metrics that changed after they were scored, and are not scored again."""
+    """Name the summaries that changed after they were scored, and the metrics that did, or were added."""
     files = [(cell, method) for cell in cells for method in folder.outputs(cell) if cell not in rescored]
     texts = [cell.name for cell, method in files if folder.outdated(cell, method)]
-    scores = [path for cell, method in files if (path := folder.scores(cell, method)).exists()]
-    metrics = [name for path in scores for name in changed(read_scores(path), folder.comparison.scored)]
-    for what, names in (("summaries", texts), ("metrics, or files they are made of,", metrics)):
+    scores = [read_scores(path) for cell, method in files if (path := folder.scores(cell, method)).exists()]
+    specs = folder.comparison.scored
+    metrics = [name for file in scores for name in (*changed(file, specs), *unsettled(file, specs))]
+    for what, names in (("summaries", texts), ("metrics, or their files,", metrics)):
         if names:
             listed = joined(list(dict.fromkeys(names)))
-            fix = f"without {option('report_only', True)} they are scored again"
-            say(f"{folder.path}: {what} that changed after they were scored: {listed}; {fix}", WARNING)
+            fix = f"without {option('report_only', True)} they are scored"
+            say(f"{folder.path}: {what} that changed, or came, after scores were made: {listed}; {fix}", WARNING)
 
 
 def needed(cells: Sequence[Cell], task: int) -> list[Cell]:

@@ -101,6 +101,12 @@ def changed(scores: Scores, specs: Mapping[str, RewardSpec]) -> list[str]:
     return [name for name, text in now.items() if text and text != scores.stamps.get(name)]
 
 
+def unsettled(scores: Scores, specs: Mapping[str, RewardSpec], retry: bool = False) -> list[str]:
+    """The metrics that have neither scores nor a reason, or those of another spec; with ``retry`` a reason is none."""
+    settled = set(scores.metrics) | (set() if retry else set(scores.missing))
+    return [name for name, spec in specs.items() if name not in settled or scores.specs[name] != str(as_spec(spec))]
+
+
 def up_to_date(outputs: Path, path: Path, specs: Mapping[str, RewardSpec], retry: bool = False) -> bool:
     """Whether ``path`` has a score or a reason for every metric, as it is, of ``outputs`` as they are; with ``retry`` a
     reason does not count.
@@ -108,9 +114,7 @@ def up_to_date(outputs: Path, path: Path, specs: Mapping[str, RewardSpec], retry
     if not path.exists():
         return False
     scores = read_scores(path)
-    settled = set(scores.metrics) | (set() if retry else set(scores.missing))
-    complete = all(name in settled and scores.specs[name] == str(as_spec(spec)) for name, spec in specs.items())
-    return complete and scores.outputs == digest(outputs) and not changed(scores, specs)
+    return not unsettled(scores, specs, retry) and scores.outputs == digest(outputs) and not changed(scores, specs)
 
 
 def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> dict[str, str]:

@@ -52,7 +52,7 @@ def _difference(
     rows = []
     for seed in results.seeds:
         pair = of_system.get(seed), of_base.get(seed, of_base.get(None))
-        files = [folder.outputs(cell).get(method) for cell in pair if cell is not None]
+        files = [folder.outputs(cell).get(method) for cell in pair if cell and cell.name not in results.failed]
         kept = folder.path / "cut" / f"{name}-{seed}.to-{base.name}.{method}"  # another base has other lengths
         texts, scores = (kept.with_name(f"{kept.name}.{kind}") for kind in ("jsonl", "json"))
         if len(files) < 2 or not all(file is not None and file.exists() for file in files):

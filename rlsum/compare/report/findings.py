@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from rlsum.compare.cells import is_rewarded
 from rlsum.compare.report.degenerate import Read, findings_of_texts, no_texts
 from rlsum.compare.report.overoptimization import Path as Validations
 from rlsum.compare.report.own_reward import OwnReward, helped, own_reward
@@ -53,6 +54,14 @@ def findings(
     yield from findings_of_texts(texts, results)
     for name, remark in results.remarks.items():
         yield f"{results.systems[name].title} is not comparable with the models: {remark}."
+    by_seeds: dict[str, list[str]] = {}
+    for name, seeds in results.left_out.items():
+        by_seeds.setdefault(joined([*map(str, seeds)]), []).append(name)
+    if by_seeds:
+        counted = any(is_rewarded(name) and name not in results.systems for name in results.left_out)
+        members = "; ".join(f"{joined(names)} (seed {of_seeds})" for of_seeds, names in by_seeds.items())
+        exception = ", but for its corrections" if counted else ""
+        yield f"Trained in this folder and left out of this comparison{exception}: {members}."
     if results.failed:
         yield f"Cells without a result: {len(results.failed)}; their reasons are below."
 

@@ -38,13 +38,16 @@ def opponents(results: Results) -> list[System]:
 
 
 def own_reward(results: Results, margin: float | None = None) -> dict[str, OwnReward]:
-    """System -> its tests against start and control on its own reward; those of all systems are one family."""
+    """System -> its tests against start and control on its own reward; those of all systems are one family, in which
+    those count that failed, are not finished or were taken out.
+    """
     tests_of: dict[str, tuple[Contrast, ...]] = {}
     for system in results.trained:
         reward = system.reward
         if reward in system.metrics and (others := [row for row in opponents(results) if reward in row.metrics]):
             tests_of[system.name] = tuple(compare(system, row, str(reward)) for row in others)
-    judgments = verdicts([[test.judged for test in tests] for tests in tests_of.values()], margin=margin)
+    judged = [[test.judged for test in tests] for tests in tests_of.values()]
+    judgments = verdicts(judged, margin=margin, family=results.family)
     return {name: OwnReward(tests, verdict) for (name, tests), verdict in zip(tests_of.items(), judgments, strict=True)}
 
 
@@ -69,8 +72,8 @@ def verdict_table(results: Results, margin: float | None = None) -> Table:
     )
     note = (
         f"Each system on the reward that it was trained on, x {SCALE}, paired by seed and article. Better: above "
-        f"{joined([opponent.title for opponent in others])}, p <= {ALPHA} after Holm's correction for the rows; worse: "
-        "below one of them, corrected for all tests of the table. Bold: such a verdict; p beside a gain is not "
+        f"{joined([opponent.title for opponent in others])}, p <= {ALPHA} after Holm's correction for all rewards; "
+        "worse: below one of them, corrected for all tests of the table. Bold: such a verdict; p beside a gain is not "
         "corrected."
     )
     single_seed = "With one seed a p-value is about these models: it allows no verdict about what they were trained on."

@@ -30,7 +30,7 @@ PLANS = [name for name, made in TABLE.items() if made.startswith("rewards.mover.
 
 def section_for_reading(folder: Folder, cells: Sequence[Cell], results: Results) -> list[Block]:
     """Articles with every system's summary of the first seed, and transport plans of a system and its control."""
-    systems = summaries(folder, cells, results.method)
+    systems = summaries(folder, cells, results)
     articles = most_different(results, SHOWN)
     if not systems or not articles:
         return []
@@ -45,7 +45,7 @@ def section_for_reading(folder: Folder, cells: Sequence[Cell], results: Results)
 
 def one_article(folder: Folder, cells: Sequence[Cell], results: Results) -> list[Block]:
     """An article drawn at random, the same for the same articles, with every system's summary of the first seed."""
-    systems = summaries(folder, cells, results.method)
+    systems = summaries(folder, cells, results)
     if not systems or not results.ids:
         return []
     article = results.ids[np.random.default_rng(0).integers(len(results.ids))]
@@ -73,10 +73,10 @@ def most_different(results: Results, count: int) -> list[str]:
     return [results.ids[row] for row in np.argsort(-total, kind="stable")[:count] if total[row] >= 0]
 
 
-def summaries(folder: Folder, cells: Sequence[Cell], method: str) -> dict[str, dict[str, Output]]:
-    """Row title -> id -> summary, of the first seed."""
-    first = folder.comparison.seeds[0]
-    paths = {cell.title: folder.outputs(cell).get(method) for cell in cells if cell.seed in (first, None)}
+def summaries(folder: Folder, cells: Sequence[Cell], results: Results) -> dict[str, dict[str, Output]]:
+    """Row title -> id -> summary, of the first seed; not of files that have no results."""
+    of_first = [cell for cell in cells if cell.seed in (results.seeds[0], None) and cell.name not in results.failed]
+    paths = {cell.title: folder.outputs(cell).get(results.method) for cell in of_first}
     return {
         title: {output.id: output for output in read_outputs(path)}
         for title, path in paths.items()

@@ -52,7 +52,7 @@ class Verdict:
 
 
 def verdicts(
-    systems: Sequence[Sequence[Difference]], alpha: float = ALPHA, margin: float | None = None
+    systems: Sequence[Sequence[Difference]], alpha: float = ALPHA, margin: float | None = None, family: int = 0
 ) -> list[Verdict]:
     """What the differences of each of several systems from its opponents say at level ``alpha``.
 
@@ -61,20 +61,29 @@ def verdicts(
     tests are two-sided, both claims together are wrong in at most ``alpha`` of the families. "no worse": neither, and
     a loss of ``margin`` is ruled out against every opponent (one-sided, Holm's correction for the systems). "no
     verdict": no p, or one seed, whose p is about two models and not about what they were trained on. Nothing here says
-    "equal".
+    "equal". ``family``: of how many systems these were planned to be; others count as if nothing were shown of them.
     """
     unknown = [
         not tests or any(difference.seeds < 2 or np.isnan(difference.p) for difference in tests) for tests in systems
     ]
     judged = [tests for tests, without in zip(systems, unknown, strict=True) if not without]
-    above = holm([max(difference.p if difference.mean > 0 else 1.0 for difference in tests) for tests in judged])
-    adjusted = iter(holm([difference.p for tests in judged for difference in tests]))
+    others = max(0, family - len(judged))
+
+    def adjusted_for_all(p_values: Sequence[float], tests: int = 1) -> Floats:
+        return holm([*p_values, *[1.0] * (others * tests)])[: len(p_values)]
+
+    above = adjusted_for_all(
+        [max(difference.p if difference.mean > 0 else 1.0 for difference in tests) for tests in judged]
+    )
+    opponents = max(map(len, systems), default=1)
+    adjusted = iter(adjusted_for_all([difference.p for tests in judged for difference in tests], opponents))
     below = [[next(adjusted) for _ in tests] for tests in judged]
     held = [1.0] * len(judged)
     if margin is not None:
-        held = list(
-            holm([np.max([p_no_worse(difference.components, margin) for difference in tests]) for tests in judged])
-        )
+        losses = [
+            float(np.max([p_no_worse(difference.components, margin) for difference in tests])) for tests in judged
+        ]
+        held = list(adjusted_for_all(losses))
     claims = (_claim(*family, alpha) for family in zip(judged, above, below, held, strict=True))
     nothing = (Verdict("no verdict", _closest(tests), float("nan")) for tests in systems)
     return [none if without else next(claims) for none, without in zip(nothing, unknown, strict=True)]

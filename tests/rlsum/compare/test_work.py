@@ -199,7 +199,7 @@ def test_summaries_of_a_training_that_were_edited_are_scored_again(tmp_path, cap
     later = path.stat().st_mtime + 60
     os.utime(path, (later, later))
     compare(given, jobs=1, report_only=True)
-    assert f"changed after they were scored: {cell.name}" in caplog.text
+    assert f"changed, or came, after scores were made: {cell.name}" in caplog.text
     assert InProcess(folder, cells, [cell], 1).run() == {}
     scores = read_scores(folder.scores(cell, "beam"))
     assert dict(zip(scores.ids, scores.metrics["rouge-l"], strict=True)) == pytest.approx(
@@ -227,7 +227,10 @@ def test_a_metric_whose_file_changed_scores_again(tmp_path, caplog, monkeypatch)
     assert read_scores(path).signatures == before.signatures
     module.write_text("def words(candidates):\n    return [-1.0 for text in candidates]\n")
     compare(folder.comparison, jobs=1, report_only=True)
-    assert "changed after they were scored: counting:words" in caplog.text
+    assert "changed, or came, after scores were made: counting:words" in caplog.text
+    more = comparisons.comparison(tmp_path, seeds=(1,), metrics=(*metrics, "rouge-3"))
+    compare(more, jobs=1, report_only=True)
+    assert "scores were made: counting:words, rouge-3 and sms; " in caplog.text
     vectors.unlink()
     assert Work(folder, cells, [cell], 1).run() == {}
     scores = read_scores(path)

@@ -283,6 +283,15 @@ def test_a_report_before_anything_is_finished_says_what_is_missing(tmp_path):
     assert "not finished: waiting" in text
 
 
+def test_a_damaged_file_of_the_first_seed_costs_its_cell_alone(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, GAINS)
+    damaged = folder.outputs(comparisons.named(cells, "rouge-2-1"))["beam"]
+    damaged.write_bytes(damaged.read_bytes()[:-30])
+    write_report(folder, cells)
+    text = (tmp_path / "report" / "report.md").read_text()
+    assert "| rouge-2-1 | its summaries changed after they were scored" in text
+
+
 def test_a_control_that_a_new_reward_has_not_scored_yet_leaves_its_place_empty(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS, seeds=(1,))
     comparisons.rescore(folder, cells, "none-1", metrics=lambda of: {name: of[name] for name in ("rouge-l", "rouge-1")})
