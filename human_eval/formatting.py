@@ -60,3 +60,9 @@ def neutral(cell: str) -> str:
     the comma, quotes do not keep a cell together.
     """
     return _FORMULA.sub(r"\1'\2", cell)
+
+
+def letters(text: str) -> str:
+    """The letters, marks and numbers of a text, without case: the same however it is punctuated and spaced."""
+    composed = unicodedata.normalize("NFC", text.casefold())
+    return "".join(character for character in composed if unicodedata.category(character)[0] in "LMN")

@@ -80,7 +80,8 @@ def analyse(
     typed = [name for name in names if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"]
     settings = _settings(how, rules, typed)
     votes = read_votes(study, judgments, how.key or study)
-    _write(analyse(votes, settings, read_scores(how.scores, votes.systems) if how.scores else None), out)
+    scores = read_scores(how.scores, votes.systems, votes.texts) if how.scores else None
+    _write(analyse(votes, settings, scores), out)
 
 
 def import_judgments(

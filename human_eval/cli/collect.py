@@ -22,6 +22,7 @@ from human_eval.collection.store import ResponseStore
 from human_eval.files import read_study
 from human_eval.formatting import counted
 from human_eval.study import Study, StudyError
+from human_eval.votes.votes import unknown
 from rlsum.files import check_free
 
 SHOWN = 10  # rejected rows printed if no row counts
@@ -43,7 +44,8 @@ def collect(
     rows with their reasons. If no row counts, nothing is written. If a judge answered a task twice, the later answers
     count. If a judge saw the same two summaries in two booklets, the earlier answers count. Files of a booklet that
     came back under several names do not count until --whose says which does, nor does that of a booklet that this
-    STUDY never exported. Files may overlap; collecting all files again, in any order, gives the same result.
+    STUDY never exported. Files may overlap; collecting all files again gives the same result, in any order but where a
+    judge's answers differ and have no time: then those of the later file count.
 
     **Examples**
 
@@ -71,8 +73,8 @@ def collect(
     )
     if collected.untimed:
         typer.echo(f"{counted(collected.untimed, 'judgment')} without a time: that in the file cannot be")
-    for suspicion in collecting.suspicions(rejects):
-        typer.echo(f"Warning: {suspicion}")
+    for doubt in filter(None, [*collecting.suspicions(rejects), unknown(row.judge for row in collected.responses)]):
+        typer.echo(f"Warning: {doubt}")
     if blind.training:
         _write_practice(blind, files, trained)
     typer.echo(f"next, the verdict: rlsum human-eval analyse {study} {out} -o verdict")
@@ -84,7 +86,7 @@ def _collected(blind: Study, folder: Path, files: list[Path], owners: dict[int, 
     lent = frozenset[int]().union(*(read_handed_out(path, blind) for path in databases))
     in_app = {(row.judge, row.task) for path in databases for row in read_database(path, blind, [])}
     returned = (row for path in files for row in read_returned(path, blind))
-    return collecting.collect(blind, returned, lent if databases else None, owners, in_app)
+    return collecting.collect(blind, returned, lent if databases else None, owners, in_app if databases else None)
 
 
 def _check_some_count(collected: collecting.Collected, study: Study, names: str, unwritten: str) -> None:

@@ -64,7 +64,7 @@ def collect(
     returned: Iterable[ReturnedRow],
     handed_out: Collection[int] | None = None,
     whose: Mapping[int, str] | None = None,
-    in_app: Collection[tuple[str, str]] = (),
+    in_app: Collection[tuple[str, str]] | None = None,
 ) -> Collected:
     """Divide returned rows into responses and rejects. Raises StudyError for names that look alike, or a
     name in ``whose`` under which the booklet did not come back.
@@ -76,8 +76,8 @@ def collect(
     one judge: if it came back in files under several names, none of them counts, in whatever order they are read, but
     the one that ``whose`` has for it (booklet, 0.. -> name). Nor do files of booklets that are not among ``handed_out``
     (0..); if that is not known (None), of those that another judge has in the app. A row that says that it comes from
-    the app, and is not among the judges and tasks ``in_app``, does not count, if any are known: it was forged, or its
-    judge has withdrawn.
+    the app, and is not among the judges and tasks ``in_app``, does not count, unless these are unknown (None): it was
+    forged, or its judge has withdrawn.
     """
     rejects: dict[int, RejectedRow] = {}
     rows: list[_Row] = []
@@ -86,8 +86,9 @@ def collect(
         if not isinstance(response, str) and (timed := with_time(response)) != response:
             response, untimed = timed, untimed + 1
         problem = response if isinstance(response, str) else fault(response, study)
-        if not isinstance(response, str) and not problem and response.origin == "app" and in_app and not signed_in:
-            problem = "" if (response.judge.strip(), response.task) in in_app else NOT_IN_APP
+        if not isinstance(response, str) and not problem and response.origin == "app" and not signed_in:
+            known = in_app is None or (response.judge.strip(), response.task) in in_app
+            problem = "" if known else NOT_IN_APP
         if isinstance(response, str) or problem:
             rejects[number] = RejectedRow(where, problem, raw)
         else:
@@ -217,7 +218,9 @@ def _once_a_task(rows: Sequence[_Row], rejects: dict[int, RejectedRow]) -> list[
         else:
             old, new = (row, earlier) if _before(row, earlier) else (earlier, row)
         kept[key] = new
-        reason = "answered in the app" if new.signed_in > old.signed_in else "answered again later"
+        timed = row.response.submitted is not None and earlier.response.submitted is not None
+        later = "answered again later" if timed else "answered again in a file that was read later"
+        reason = "answered in the app" if new.signed_in > old.signed_in else later
         reason = "the same answers again" if old.response.answers == new.response.answers else reason
         rejects[old.number] = RejectedRow(old.where, f"{reason}: {new.where} counts", old.raw)
     return sorted(kept.values(), key=lambda row: row.number)

@@ -89,13 +89,17 @@ class People:
         again by mistake, and how much of a booklet came back in files.
         """
         with self._database.writing() as connection:
-            connection.execute("INSERT OR REPLACE INTO barred VALUES (?, ?, ?)", (judge, reason, self._now()))
+            conflict = "IGNORE" if reason == "stopped" else "REPLACE"  # who failed the checks and then stops has failed
+            connection.execute(f"INSERT OR {conflict} INTO barred VALUES (?, ?, ?)", (judge, reason, self._now()))
             connection.execute("DELETE FROM loans WHERE judge = ?", (judge,))
             if reason == "withdrew":
                 for table in OF_JUDGES:
                     connection.execute(f"DELETE FROM {table} WHERE judge = ?", (judge,))
 
     def admit(self, judge: str) -> None:
-        """Let a barred judge go on. A booklet that another judge has taken over does not come back."""
+        """Let a barred judge go on, with their booklet unless another judge has taken it over."""
         with self._database.writing() as connection:
             connection.execute("DELETE FROM barred WHERE judge = ?", (judge,))
+            given = "SELECT booklet FROM loans UNION SELECT booklet FROM handed_out WHERE reserved"
+            own = f"SELECT booklet, judge, ?2 FROM judges WHERE judge = ?1 AND booklet NOT IN ({given})"
+            connection.execute(f"INSERT INTO loans (booklet, judge, until) {own}", (judge, self._now()))

@@ -24,6 +24,7 @@ from rlsum.files import write_atomically
 from rlsum.readers import jsonl
 
 Origin = Literal["app", "mturk", "offline", "csv"]
+NAMELESS = "anonymous-"  # begins the names of judges whom a file does not name: one person may have several
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # no study is older
 LONGEST_NAME = 200  # characters
 UNNAMED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")  # would spoil pages and tables

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from human_eval.answers import written
 from human_eval.collection.database import read_database
-from human_eval.collection.responses import Response, answers_in, response_of
+from human_eval.collection.responses import NAMELESS, Response, answers_in, response_of
 from human_eval.study import Study, StudyError
 from rlsum.files import bytes_of
 from rlsum.readers import COMPRESSED, DAMAGED, READERS, CorpusError, encoding_problem, jsonl, uncompressed
@@ -146,7 +146,7 @@ def _mturk_row(row: Mapping[str, str], study: Study, nameless: Counter[str]) -> 
         return "assignment was rejected"
     if not judge:
         nameless[task] += 1
-        judge = f"anonymous-{task}-{nameless[task]}"
+        judge = f"{NAMELESS}{task}-{nameless[task]}"
     try:
         inputs = _mturk_answers(row)
     except ValueError as error:

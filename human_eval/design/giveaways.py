@@ -80,7 +80,7 @@ def _length(outputs: AlignedOutputs) -> Giveaway | None:
 
 
 def _words(text: str) -> int:
-    return length(_in_print(text, capitals=False))
+    return length(in_print(text))
 
 
 def normalised(outputs: AlignedOutputs) -> AlignedOutputs:
@@ -90,10 +90,10 @@ def normalised(outputs: AlignedOutputs) -> AlignedOutputs:
     Articles stay as they are. Unknown words, cut ends and lengths stay, since they are what judges judge.
     """
     lower = any(giveaway.trait == "are in lower case" for giveaway in giveaways(outputs))
-    return outputs.rewritten(lambda text: _in_print(text.lower() if lower else text, lower))
+    return outputs.rewritten(lambda text: in_print(text.lower() if lower else text, lower))
 
 
-def _in_print(text: str, capitals: bool) -> str:
+def in_print(text: str, capitals: bool = False) -> str:
     """A text of tokens as a newspaper prints it, in one paragraph."""
     text = " ".join(_SENTENCE_MARKERS.sub(" ", text).split())
     for written, printed in (("-lrb-", "("), ("-rrb-", ")"), ("-lsb-", "["), ("-rsb-", "]")):

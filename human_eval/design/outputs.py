@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from human_eval.formatting import counted, is_unicode
+from human_eval.formatting import counted, is_unicode, letters
 from human_eval.study import StudyError
 from rlsum.data.articles import Articles
 from rlsum.readers import records
@@ -53,8 +52,8 @@ def _with_articles(path: str | Path, articles: Articles | None) -> list[Output]:
 def align(outputs: Sequence[tuple[str, Output]]) -> AlignedOutputs:
     """Align outputs, each with its location for messages. Systems and ids are sorted.
 
-    Raises StudyError for a single system, two outputs of a system for one id, no common id, an article that is missing
-    or differs between systems, and text that is not valid Unicode.
+    Raises StudyError for a single system, two outputs of a system for one id, no common id, an article that is missing,
+    differs between systems or has two ids, and text that is not valid Unicode.
     """
     by_system: dict[str, dict[str, tuple[str, Output]]] = {}
     for where, output in outputs:
@@ -77,6 +76,11 @@ def align(outputs: Sequence[tuple[str, Output]]) -> AlignedOutputs:
         counts = ", ".join(f"{system}: {counted(len(rows), 'output')}" for system, rows in sorted(by_system.items()))
         raise StudyError(f"no id has an output of every system ({counts}); give outputs of the same articles")
     articles = {id: _article([by_system[system][id] for system in systems]) for id in common}
+    first_of: dict[str, str] = {}
+    for id, text in articles.items():
+        if (first := first_of.setdefault(letters(text), id)) != id:
+            fix = "keep one of them; articles that are the same would count as several"
+            raise StudyError(f"ids {first!r} and {id!r} have the same article; {fix}")
     candidates = {id: {system: by_system[system][id][1].candidate for system in systems} for id in common}
     left_out = {system: len(by_system[system]) - len(common) for system in systems}
     return AlignedOutputs(systems, articles, candidates, {system: count for system, count in left_out.items() if count})
@@ -93,15 +97,10 @@ def _article(outputs: Sequence[tuple[str, Output]]) -> str:
         raise StudyError(f"{outputs[0][0]}: no source; judges read the article, so {fix}")
     first_where, first = with_source[0]
     for where, output in with_source[1:]:
-        if output.source != first.source and _letters(output.source) != _letters(first.source):
+        if output.source != first.source and letters(output.source) != letters(first.source):
             raise StudyError(f"{where}: its source differs from that of {first_where}; one id must name one article")
     sources = [output.source for _, output in with_source]
     return next((text for text in sources if text not in (text.lower(), text.upper())), first.source)
-
-
-def _letters(text: str) -> str:
-    composed = unicodedata.normalize("NFC", text.casefold())
-    return "".join(character for character in composed if unicodedata.category(character)[0] in "LMN")
 
 
 def check_unicode(what: str, text: str) -> None:

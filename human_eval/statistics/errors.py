@@ -18,7 +18,7 @@ import numpy as np
 from human_eval.marks import Category, Mark, length, words
 from human_eval.statistics.random_judges import Layout
 from human_eval.study import Pair
-from human_eval.votes.votes import Floats, MarkedText
+from human_eval.votes.votes import Floats, MarkedText, unknown
 from rlsum.evaluation.agreement import Agreement, krippendorff_alpha, with_interval
 from rlsum.evaluation.statistics import USUAL, Uncertainty, holm
 
@@ -133,8 +133,8 @@ def estimate(values: dict[tuple[str, str], list[float]], how: Uncertainty = USUA
     layout, means = Layout(item, judge), np.array(list(defined.values()))
     mean = float(means @ layout.weight)
     counts = layout.items, layout.judges
-    if layout.judges < 2 or layout.refused:
-        return Estimate(mean, NAN, NAN, NAN, *counts, layout.refused or "one judge")
+    if layout.judges < 2 or (refused := unknown(judge for _, judge in defined) or layout.refused):
+        return Estimate(mean, NAN, NAN, NAN, *counts, "one judge" if layout.judges < 2 else refused)
     low, high, p, _ = layout.interval(means, level=how.level)
     if np.isnan(p):
         return Estimate(mean, NAN, NAN, NAN if mean else 1.0, *counts, "all values are equal")

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from human_eval.design.giveaways import in_print
+from human_eval.formatting import letters
 from human_eval.statistics.preference import Preference, bounded, item_means, preference
 from human_eval.study import Pair
 from human_eval.votes.votes import Floats, Vote, VoteMatrix, matrix
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Ids
 from rlsum.evaluation.statistics import USUAL, Uncertainty, paired_difference
-from rlsum.records import read_outputs
+from rlsum.records import Output, read_outputs
 
+OTHERS = 0.1  # share of scored texts that `build --clean` may have changed beyond punctuation
 LENGTH, JUDGE = "length (words)", "one judge against the others"
 
 
@@ -39,23 +42,34 @@ class Lead:
 MetricScores = dict[str, dict[str, dict[str, float]]]  # metric -> system -> item -> score, NaN if undefined
 
 
-def read_scores(paths: Sequence[Path], systems: Sequence[str]) -> MetricScores:
+def read_scores(
+    paths: Sequence[Path], systems: Sequence[str], judged: Mapping[tuple[str, str], str] | None = None
+) -> MetricScores:
     """The scores of ``systems`` by every metric in files that `rlsum score` wrote.
 
-    Raises RecordError if a system has no scores, or two rows for an item.
+    ``judged``: (item, system) -> the text that judges read. Raises RecordError if a system has no scores, or two rows
+    for an item, or if many candidates do not hold the text that was judged.
     """
     name = ", ".join(map(str, paths))
     scores: MetricScores = {}
     seen: set[tuple[str, str]] = set()
+    others: list[Output] = []
     for output in (output for path in paths for output in read_outputs(path)):
         if output.system not in systems:
             continue
         if (output.system, output.id) in seen:
             raise RecordError(f"{name}: item {output.id} of {output.system} has two rows; keep one")
         seen.add((output.system, output.id))
+        text = (judged or {}).get((output.id, output.system), "")
+        if letters(in_print(text)) not in letters(in_print(output.candidate)):
+            others.append(output)
         for metric, score in output.scores.items():
             value = math.nan if score is None else score
             scores.setdefault(metric, {}).setdefault(output.system, {})[output.id] = value
+    if len(others) > OTHERS * len(seen):
+        many = f"{len(others):,} of {len(seen):,} candidates are not the texts that were judged"
+        example = f"such as item {others[0].id} of {others[0].system}"
+        raise RecordError(f"{name}: {many}, {example}; score the files that the study was built from")
     for system in systems:
         if not any(system in by_system for by_system in scores.values()):
             raise RecordError(f"{name}: no scores of system {system!r}; make them with `rlsum score`")

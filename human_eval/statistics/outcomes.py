@@ -13,7 +13,7 @@ from human_eval.statistics.preference import Preference, agreeing, preference
 from human_eval.statistics.random_judges import RandomJudges, random_judges
 from human_eval.statistics.settings import LIKE_THESE, THESE, About, AnalysisSettings
 from human_eval.study import Pair
-from human_eval.votes.votes import Votes, matrix
+from human_eval.votes.votes import Votes, matrix, unknown
 from rlsum.evaluation.statistics import ALPHA, holm
 
 MOST = 2 / 3  # a judge decides a difference if no larger share of it remains without the judge
@@ -138,13 +138,15 @@ def outcomes(votes: Votes, settings: AnalysisSettings) -> tuple[Outcome, ...]:
     asked = list(product(votes.criteria, votes.pairs))
     judged = [matrix(votes.of(criterion, pair)) for criterion, pair in asked]
     same = [votes.same_items(pair) for _, pair in asked]
+    nameless = unknown(votes.judges)
 
     def these(row: int, level: float = settings.level) -> Preference:
         how = replace(settings, level=level)
         return preference(judged[row].values, items=judged[row].items, same=same[row], how=how)
 
     def alike(row: int, level: float = settings.level) -> RandomJudges:
-        return random_judges(judged[row].values, items=judged[row].items, same=same[row], level=level)
+        found = random_judges(judged[row].values, items=judged[row].items, same=same[row], level=level)
+        return replace(found, low=np.nan, high=np.nan, p=np.nan, reason=nameless) if nameless else found
 
     halves, others = [these(row) for row in range(len(asked))], [alike(row) for row in range(len(asked))]
     primary = np.array([criterion == settings.primary for criterion, _ in asked], dtype=bool)

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from human_eval.statistics.random_judges import Layout
 from human_eval.study import Pair
-from human_eval.votes.votes import Floats, Vote
+from human_eval.votes.votes import Floats, Vote, unknown
 from rlsum.evaluation.statistics import LEVEL
 
 TOLERANCE = 1e-6  # sum of changes of strengths at convergence
@@ -117,8 +117,8 @@ def _half_widths(
     scores = np.array(list(cells.values()))
     weight = scores[:, -1] / scores[:, -1].sum()
     layout = Layout(item, judge, weight)
-    if layout.refused:
-        return np.full(len(systems), np.nan), f"no interval: {layout.refused}"
+    if refused := unknown(vote.judge for vote in votes) or layout.refused:
+        return np.full(len(systems), np.nan), f"no interval: {refused}"
     influence = scores[:, :-1] @ np.linalg.pinv(_laplacian((wins + wins.T) * slopes)) / weight[:, None]
     ends = [layout.interval(column, level=1 - (1 - level) / len(systems)) for column in influence.T]
     halves = np.array([(high - low) / 2 for low, high, _, _ in ends])

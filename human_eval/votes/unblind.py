@@ -19,7 +19,7 @@ from human_eval.files import read_key, read_study
 from human_eval.formatting import counted
 from human_eval.marks import length, parsed
 from human_eval.study import ERRORS, EqualTexts, Pair, Study, StudyKey, Task, TaskKey
-from human_eval.votes.votes import CheckResult, MarkedText, Score, Vote, Votes
+from human_eval.votes.votes import CheckResult, MarkedText, Score, Vote, Votes, unknown
 
 
 def read_votes(study_folder: Path, judgments: Path, key_path: Path) -> Votes:
@@ -79,7 +79,10 @@ def unblind(study: Study, key: StudyKey, responses: Sequence[Response]) -> Votes
         rows=tuple(rows),
         checks=tuple(checks),
         same=tuple((tie.pair, key.items[tie.item]) for tie in _ties(key)),
-        notes=(f"left out: {again} of texts that the same judge had judged before",) * (repeated > 0),
+        notes=(
+            *((f"left out: {again} of texts that the same judge had judged before",) * (repeated > 0)),
+            *filter(None, [unknown(response.judge for response in responses)]),
+        ),
         naming=naming_tasks(study, key.systems),
         kinds=study.kinds,
         scores=tuple(on_scales),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from human_eval.answers import KINDS, PAIR, AnswerKind
 from human_eval.collection.practice import TrainingCounts
+from human_eval.collection.responses import NAMELESS
 from human_eval.marks import Category, Mark
 from human_eval.study import Pair
 
@@ -84,6 +85,12 @@ class Score:
     item: str
     judge: str
     value: float
+
+
+def unknown(judges: Iterable[str]) -> str:
+    """Why nothing can be said of judges like these, where a file did not name them; else ""."""
+    nameless = any(judge.startswith(NAMELESS) for judge in judges)
+    return "the judges have no names, so that one person may count as several" if nameless else ""
 
 
 @dataclass(frozen=True)

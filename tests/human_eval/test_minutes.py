@@ -19,7 +19,7 @@ A_PAIR = re.compile(
 def news(pairs):
     """A study of articles of 650 words, in one booklet without checks."""
     rows = [
-        (system, Output(f"article-{n}", "word " * 650, (), f"{system}{n} " * 55, system))
+        (system, Output(f"article-{n}", f"word{n} " + "word " * 649, (), f"{system}{n} " * 55, system))
         for system in ("one", "two")
         for n in range(pairs)
     ]

@@ -246,7 +246,7 @@ def test_judges_are_listed_banned_and_admitted(rlsum, study, tmp_path):
         assert rlsum("human-eval", "judges", study, "--admit", "anna", "-o", tmp_path / "judges.csv")[0] == 2
         assert rlsum("human-eval", "judges", study, "--admit", "anna")[0] == 0
         assert "Warning: ann " in rlsum("human-eval", "judges", study, "--ban", "ann")[1]
-        assert store.progress("anna").stage == "lost"
+        assert store.progress("anna").stage == "judging"
 
 
 def test_with_the_key_judges_says_who_failed_the_checks_and_without_that_it_cannot(rlsum, study, tmp_path):

@@ -60,7 +60,8 @@ def test_of_two_answers_to_a_task_the_later_counts(first, second, kept):
     found = collect(BLIND, rows)
     (response,), (reject,) = found.responses, found.rejects
     assert response.answers["overall"] == ("right" if kept == "f:2" else "left")
-    assert reject.reason == f"answered again later: {kept} counts"
+    when = "later" if first and second else "in a file that was read later"
+    assert reject.reason == f"answered again {when}: {kept} counts"
 
 
 def signed_in(row):
@@ -167,6 +168,7 @@ def test_what_says_that_it_is_from_the_app_is_in_its_database(tmp_path):
     assert len(collect(BLIND, returned(*rows)).responses) == 2  # without a database, nothing is known
     found = collect(BLIND, returned(*rows), in_app={("ann", FIRST.id)})
     assert [row.judge for row in found.responses] == ["ann"]
+    assert not collect(BLIND, returned(*rows), in_app=set()).responses, "of a database in which nobody answered"
     write_rejects(tmp_path / "r.jsonl", found.rejects)
     assert suspicions(tmp_path / "r.jsonl") == [
         "not counted: said to be from the app, whose database has no such answer (1 judgment)"

@@ -72,6 +72,19 @@ def test_who_is_banned_keeps_the_answers_and_gives_none(store):
     assert store.progress("ben").open == ("t0-1", "t0-2")
     store.people.admit("anna")
     assert store.progress("anna").stage == "lost"
+    store.people.bar("ben", "banned")
+    store.people.admit("ben")
+    assert store.progress("ben").open == ("t0-1", "t0-2"), "nobody took it over meanwhile"
+
+
+@pytest.mark.parametrize("reason", ["failed checks", "screened out", "not qualified", "banned"])
+def test_who_was_barred_and_then_stops_stays_barred_for_the_first_reason(store, reason):
+    begun(store, "anna")
+    store.people.bar("anna", reason)
+    store.people.bar("anna", "stopped")
+    assert store.people.barred("anna") == reason
+    store.people.bar("anna", "withdrew")
+    assert store.people.barred("anna") == "withdrew"
 
 
 def test_a_page_left_open_stores_nothing_of_who_has_withdrawn(store):

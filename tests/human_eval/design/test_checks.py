@@ -123,7 +123,11 @@ def test_every_check_of_a_kind_in_a_booklet_is_on_another_article():
 
 
 def test_a_check_is_on_an_article_with_one_text_that_can_be_shuffled():
-    rows = (Output(str(n), JAPANESE, (), text, s) for n in range(9) for s, text in (("a", "短い。"), ("b", JAPANESE)))
+    rows = (
+        Output(str(n), f"{n} {JAPANESE}", (), text, s)
+        for n in range(9)
+        for s, text in (("a", "短い。"), ("b", JAPANESE))
+    )
     given = align([(f"{row.id} {row.system}", row) for row in rows])
     assert {draft.key.pair for draft in checks_of(given, shuffled=3)} == {("b", "b")}
 

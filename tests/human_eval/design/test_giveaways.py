@@ -21,7 +21,7 @@ def written(change, count=20):
         if n % 2:
             first, second = f"{first} {NOISE[0]} {NOISE[1]}", PRINTED.format(n=n + 100)
         for system, text in (("one", first), ("two", change(second))):
-            outputs.append((f"{system}:{n}", Output(f"a{n}", "The article.", (), text, system)))
+            outputs.append((f"{system}:{n}", Output(f"a{n}", f"Article {n}.", (), text, system)))
     return align(outputs)
 
 

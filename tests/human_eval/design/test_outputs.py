@@ -55,6 +55,12 @@ def test_an_article_may_be_missing_in_one_file():
         (lambda rows: [replace(row, source="") for row in rows], "no source"),
         (lambda rows: [*rows[:5], replace(rows[5], source="Another story .")], "file:6: its source differs"),
         (lambda rows: [*rows[:3], *(replace(row, id=f"x{row.id}") for row in rows[3:])], "no id has an output of ever"),
+        (
+            lambda rows: [
+                replace(row, source=rows[0].source.upper() if "-2" in row.id else row.source) for row in rows
+            ],
+            "ids 'article-0' and 'article-2' have the same article",
+        ),
         (lambda rows: [replace(rows[0], system=" "), *rows[1:]], "file:1: system is empty"),
         (lambda rows: [replace(rows[0], candidate="\ud800"), *rows[1:]], "file:1: candidate is not valid Unicode"),
         (lambda rows: [replace(rows[0], id="\ud800"), *rows[1:]], "file:1: id is not valid Unicode"),

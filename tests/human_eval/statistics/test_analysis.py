@@ -322,3 +322,14 @@ def test_agreement_does_not_depend_on_which_system_is_called_the_first():
     for name, each in found["overall", ("a", "c")].items():
         assert other["overall", ("c", "a")][name].value == pytest.approx(each.value)
     assert found["overall", ("a", "b")] == other["overall", ("a", "b")]
+
+
+@pytest.mark.parametrize("name", ["judge", "anonymous-"])
+def test_of_judges_whom_a_file_does_not_name_nothing_is_said_of_judges_like_them(name):
+    """One person may have filled in all rows."""
+    votes = np.where(np.random.default_rng(1).random((24, 12)) < 0.9, 1, -1)
+    rows = [replace(row, judge=row.judge.replace("judge", name)) for row in votes_of(votes)]
+    (found,) = analyse(study_of(rows), AnalysisSettings(resamples=99)).outcomes
+    assert found.half.p <= 0.05
+    assert np.isnan(found.random_judges.p) == (name == "anonymous-")
+    assert ("no names" in found.random_judges.reason) == (name == "anonymous-")

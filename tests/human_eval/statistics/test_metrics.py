@@ -101,6 +101,11 @@ def test_scores_from_files(tmp_path):
     assert np.isnan(difference(scores["m"], ("a", "b"), ["1"])[0])
     assert difference(scores["m"], ("a", "b"), ["2", "3"]).tolist()[0] == 0
     assert scored_items(scores["m"], ("a", "b")) == ("1", "2")
+    text = output("1", "a").candidate
+    judged = {("1", "a"): f" {text.upper()} ", ("1", "b"): text, ("2", "a"): text, ("2", "b"): text}
+    assert read_scores([tmp_path / "a", tmp_path / "b"], ("a", "b"), judged).keys() == {"m"}
+    with pytest.raises(RecordError, match="1 of 4 candidates are not the texts that were judged, such as item 2 of b"):
+        read_scores([tmp_path / "a", tmp_path / "b"], ("a", "b"), {**judged, ("2", "b"): "another text"})
     with pytest.raises(RecordError, match="no scores of system 'c'"):
         read_scores([tmp_path / "a"], ("a", "c"))
     with pytest.raises(RecordError, match="item 1 of a has two rows"):
