@@ -168,6 +168,8 @@ def _wording(how: Building, criteria: tuple[Criterion, ...], texts: int) -> Stud
 
 
 def _report(aligned: AlignedOutputs, study: Study, key: StudyKey, out: Path, key_path: Path) -> None:
+    if aligned.repeated:
+        typer.echo(f"Warning: {counted(aligned.repeated, 'id')} left out, whose article has an earlier id, too")
     for system, count in aligned.left_out.items():
         typer.echo(f"{system}: {counted(count, 'output')} left out: another system lacks the article")
     for system in aligned.systems:

@@ -18,12 +18,14 @@ class AlignedOutputs:
     """``articles``: id -> text; ``candidates``: id -> system -> text, for the ids that all ``systems`` have in common.
 
     ``left_out``: system -> number of its ids that another system lacks; systems that lose none are absent.
+    ``repeated``: ids left out since an earlier one has their article: it would count as several.
     """
 
     systems: tuple[str, ...]
     articles: dict[str, str]
     candidates: dict[str, dict[str, str]]
     left_out: dict[str, int]
+    repeated: int = 0
 
     def rewritten(self, write: Callable[[str], str]) -> AlignedOutputs:
         """These outputs with ``write`` of each summary."""
@@ -52,8 +54,8 @@ def _with_articles(path: str | Path, articles: Articles | None) -> list[Output]:
 def align(outputs: Sequence[tuple[str, Output]]) -> AlignedOutputs:
     """Align outputs, each with its location for messages. Systems and ids are sorted.
 
-    Raises StudyError for a single system, two outputs of a system for one id, no common id, an article that is missing,
-    differs between systems or has two ids, and text that is not valid Unicode.
+    Raises StudyError for a single system, two outputs of a system for one id, no common id, an article that is missing
+    or differs between systems, and text that is not valid Unicode.
     """
     by_system: dict[str, dict[str, tuple[str, Output]]] = {}
     for where, output in outputs:
@@ -76,14 +78,12 @@ def align(outputs: Sequence[tuple[str, Output]]) -> AlignedOutputs:
         counts = ", ".join(f"{system}: {counted(len(rows), 'output')}" for system, rows in sorted(by_system.items()))
         raise StudyError(f"no id has an output of every system ({counts}); give outputs of the same articles")
     articles = {id: _article([by_system[system][id] for system in systems]) for id in common}
-    first_of: dict[str, str] = {}
-    for id, text in articles.items():
-        if (first := first_of.setdefault(letters(text), id)) != id:
-            fix = "keep one of them; articles that are the same would count as several"
-            raise StudyError(f"ids {first!r} and {id!r} have the same article; {fix}")
-    candidates = {id: {system: by_system[system][id][1].candidate for system in systems} for id in common}
+    first_of = {letters(text): id for id, text in reversed(articles.items())}
+    kept = {id: text for id, text in articles.items() if first_of[letters(text)] == id}
+    candidates = {id: {system: by_system[system][id][1].candidate for system in systems} for id in kept}
     left_out = {system: len(by_system[system]) - len(common) for system in systems}
-    return AlignedOutputs(systems, articles, candidates, {system: count for system, count in left_out.items() if count})
+    lost = {system: count for system, count in left_out.items() if count}
+    return AlignedOutputs(systems, kept, candidates, lost, len(articles) - len(kept))
 
 
 def _article(outputs: Sequence[tuple[str, Output]]) -> str:
