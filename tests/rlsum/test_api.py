@@ -3,7 +3,6 @@
 import ast
 import csv
 import doctest
-import json
 import sys
 import textwrap
 import types
@@ -13,6 +12,7 @@ import judged
 import numpy as np
 import pandas
 import pytest
+from rows import jsonl
 
 import rewards
 from rlsum import api
@@ -87,7 +87,7 @@ def test_systems_in_memory_are_those_of_files(tmp_path):
     for name, texts in systems.items():
         rows = [{"id": i, "candidate": t, "references": [r] if isinstance(r, str) else r, "system": name}
                 for i, (t, r) in enumerate(zip(texts, REFERENCES, strict=True), 1)]  # fmt: skip
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        jsonl(tmp_path / f"{name}.jsonl", *rows)
     files = api.evaluate([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], metrics="rouge-l", resamples=50)
     assert files.to_frame().equals(in_memory.to_frame())
     assert files._repr_html_().count("<table>") == len(files.tables) == 3

@@ -1,7 +1,8 @@
 """Commands as users type them, and a folder with what a first training leaves."""
 
+import re
+
 import yaml
-from rows import rows_of
 from typer.testing import CliRunner
 
 from rlsum.cli.app import USER_ERRORS, app
@@ -14,6 +15,19 @@ training: {steps: 4, batch_size: 4, learning_rate: 1e-2, validate_every: 2, vali
 decoding: {max_length: 12}
 metrics: [rouge-l]
 """
+
+
+def invoked(*arguments):
+    """The result of a command. Whatever it raises is raised, and no line of a table is folded."""
+    wide = {"COLUMNS": "500", "LINES": "50"}  # both, or a dumb terminal has 80 columns
+    return CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False, env=wide)
+
+
+def cells(output, name):
+    """The cells of the table row that begins with ``name``; sentences may begin with the same word."""
+    row = re.search(rf"^ *{re.escape(name)}.*?  .*$", output, re.MULTILINE)
+    assert row, output
+    return re.split("  +", row[0].strip())
 
 
 def run(*arguments):
@@ -41,8 +55,3 @@ def furnish(folder):
     for name, values in (("mle", mle), ("mixed", mixed)):
         (folder / f"{name}.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
     assert run("train", folder / "mle.yaml").exit_code == 0
-
-
-def log_of(folder):
-    """The log of a run."""
-    return rows_of(folder / "metrics.jsonl")

@@ -30,7 +30,7 @@ class Kind(NamedTuple):
 
 
 def pointer_generator(folder: Path) -> tuple[Model, Batch]:
-    return tiny.copier(seed=3, coverage=True), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
+    return tiny.copier(seed=3, coverage=True), tiny.batch(tiny.ARTICLES)
 
 
 def pointer_generator_of_two_words(folder: Path) -> tuple[Model, Batch, list[int]]:

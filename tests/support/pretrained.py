@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from portable import draw_normal
+from rows import changed
 
 SENTENCES = (
     "the old mill burned down in Ashford on Monday night .",
@@ -122,8 +123,7 @@ def save(folder: Path, architecture: str, std: float = 0.5) -> Path:
 
 def ruled(folder: Path, **options) -> Path:
     """The folder with other options of its generation config."""
-    path = folder / "generation_config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **options}))
+    changed(folder / "generation_config.json", **options)
     return folder
 
 
@@ -156,6 +156,21 @@ def batch(model, pairs=NEWS, max_target=20):
     from rlsum.data.corpus import Tokenization
 
     return model.collate(model.read(rows(pairs), Tokenization(max_source=64, max_target=max_target))[: len(pairs)])
+
+
+def plain_texts(folder, pairs, prefix="", max_source=64, global_attention=False, **options):
+    """What plain transformers writes with a folder; with ``global_attention`` of the first token of every article."""
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    network, about = AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)
+    assert not any(about[name] for name in ("missing_keys", "unexpected_keys", "mismatched_keys"))
+    tokenizer, articles = AutoTokenizer.from_pretrained(folder), [prefix + article for article, _ in pairs]
+    inputs = tokenizer(articles, padding=True, truncation=True, max_length=max_source, return_tensors="pt")
+    if global_attention:
+        inputs["global_attention_mask"] = torch.zeros_like(inputs["input_ids"])
+        inputs["global_attention_mask"][:, 0] = 1
+    found = network.eval().generate(**inputs, **options)
+    return [text.strip() for text in tokenizer.batch_decode(found, skip_special_tokens=True)]
 
 
 def vowels(candidates, references=None, sources=None):

@@ -31,6 +31,11 @@ def lines(path: Path, *texts: str) -> Path:
     return path
 
 
+def changed(path: Path, **values: object) -> None:
+    """Give the JSON object of a file other values."""
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
 def table(path: Path, *rows: Mapping[str, Any], delimiter: str = ",") -> Path:
     """A CSV file with the columns of all rows."""
     with path.open("w", newline="", encoding="utf-8") as file:

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import language_models
 import pretrained as tiny
+from commands import invoked
 from rows import jsonl
-from typer.testing import CliRunner
 
 from rlsum import config as configs
-from rlsum.cli.app import app
 from rlsum.training import build
 
 NEWS = [*tiny.NEWS[:3], *((article[:20].strip(), text) for article, text in tiny.NEWS[:3])]  # none is cut
@@ -53,6 +52,6 @@ def trained(values, **options):
 
 
 def rlsum(*arguments):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    result = invoked(*arguments)
     assert result.exit_code == 0, result.output
     return result

@@ -17,6 +17,7 @@ from rlsum.config import Config
 from rlsum.data.batch import Batch, collate
 from rlsum.data.vocabulary import EOS, PAD, Vocabulary
 from rlsum.models.constraints import Constraints
+from rlsum.models.pointer_generator.encoder import BidirectionalEncoder
 from rlsum.models.pointer_generator.model import PointerGenerator
 from rlsum.models.pointer_generator.options import PointerGeneratorConfig
 from rlsum.objective import Objective
@@ -39,6 +40,7 @@ PAIRS = (
     ("fir ash oak Zelkova Quercus", "ash Quercus fir fir Zelkova"),
 )
 EMPTY = ("", "ash Nowhere")
+ARTICLES = (*PAIRS, EMPTY)
 SIZES = [
     pytest.param({}, id="plain"),
     pytest.param({"coverage": True}, id="coverage"),
@@ -109,6 +111,18 @@ def copier(**options) -> PointerGenerator:
         built.gate.bias.fill_(0.0)
         built.word_out.bias[EOS] = 2.0
     return built
+
+
+def library_lstm(encoder: BidirectionalEncoder) -> torch.nn.LSTM:
+    """The same weights in torch's own bidirectional LSTM."""
+    first, layers = encoder.forwards[0], len(encoder.forwards)
+    lstm = torch.nn.LSTM(first.input_size, first.hidden_size, layers, batch_first=True, bidirectional=True)
+    with torch.no_grad():
+        for layer in range(layers):
+            for suffix, directions in (("", encoder.forwards), ("_reverse", encoder.backwards)):
+                for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
+                    getattr(lstm, f"{name}_l{layer}{suffix}").copy_(getattr(directions[layer], f"{name}_l0"))
+    return lstm
 
 
 def decoder_distributions(model, batch, target):
@@ -248,6 +262,20 @@ def trainer(config: Config, *, train=None, valid=None, reward=None, resume=False
     if resume:
         result.resume()
     return result
+
+
+def stop(trainer: Trainer, step: int) -> None:
+    """Fit a run that is interrupted before update ``step``."""
+    update = trainer.update
+
+    def stopping():
+        if trainer.progress.step == step:
+            raise KeyboardInterrupt
+        update()
+
+    trainer.update = stopping
+    with pytest.raises(KeyboardInterrupt):
+        trainer.fit()
 
 
 def calm(trainer: Trainer) -> None:

@@ -8,6 +8,7 @@ import sys
 import datasets
 import pytest
 import yaml
+from left import log_of
 from rows import jsonl, rows_of
 from source_rewards import on_topic
 
@@ -63,7 +64,7 @@ def test_from_the_data_to_the_evaluation(folder, ran):
     ran("train", folder / "config.yaml")
     assert len(SEEN) >= 2 * 4 * 2 + 3, "samples of two updates and decoded articles of validation"
     assert all(source.split()[0] == topic for source, topic in SEEN)
-    *_, valid = [row for row in rows_of(folder / "run" / "metrics.jsonl") if row["kind"] == "valid"]
+    *_, valid = log_of(folder / "run", "valid")
     assert valid["reward"] == valid["source_rewards:on_topic"] is not None
 
     out = folder / "out.jsonl"
@@ -151,5 +152,5 @@ def test_rows_that_differ_in_a_column_alone_have_their_own_rewards(folder, rlsum
     more = ["training.batch_size=1", "training.accumulate=2", "objective.reward=watched_rewards:only_second"]
     more += ["training.log_every=1", "objective.clip=0.2", override]
     rlsum("train", folder / "config.yaml", *more)  # its samples have equal rewards, so it fails after its last update
-    logged = [line["reward"] for line in rows_of(folder / "run" / "metrics.jsonl") if line["kind"] == "train"]
+    logged = [line["reward"] for line in log_of(folder / "run", "train")]
     assert logged == [0.5, 0.5]

@@ -2,17 +2,10 @@
 
 from pathlib import Path
 
-import pytest
 import yaml
 
 from rlsum import config as configs
 from rlsum import yaml_files
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_every_packaged_configuration_is_listed_and_loads_by_its_name(rlsum, here):

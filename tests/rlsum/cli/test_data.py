@@ -1,16 +1,15 @@
 import gzip
 import json
 import os
-import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+from commands import cells, invoked
 from rows import rows_of
-from typer.testing import CliRunner
 
-from rlsum.cli.app import app
 from rlsum.data.corpus import load_corpus
 from rlsum.errors import UserError
 from rlsum.readers import CorpusError
@@ -35,18 +34,11 @@ def write(path, rows):
 
 
 LISTS = ("--reference-lists", "alternatives")
-
-
-def run(*arguments):
-    wide = {"COLUMNS": "500", "LINES": "50"}  # both, or a dumb terminal has 80 columns
-    return CliRunner().invoke(app, ["data", *arguments], catch_exceptions=False, env=wide)
+run = partial(invoked, "data")
 
 
 def shown(result, name):
-    """The cells of the table row that begins with ``name``."""
-    row = re.search(rf"^ *{re.escape(name)}.*?  .*$", result.output, re.MULTILINE)
-    assert row, result.output
-    return re.split("  +", row[0].strip())
+    return cells(result.output, name)
 
 
 def configured(path):

@@ -57,7 +57,7 @@ def test_votes_become_two_rewards_with_their_agreement(rlsum, tiny_encoder, tmp_
             for n in articles
             for system, text, value in zip("ab", texts, (n % 2, 1), strict=True)
         ]  # fmt: skip
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        jsonl(tmp_path / f"{name}.jsonl", *rows)
     fit = ("fit-metric", tmp_path / "votes.jsonl", "--test", tmp_path / "test.jsonl", "--epochs", 1, "--holdout", 0.25)
     metric = f"reward-model(model={tiny_encoder})"
     code, printed, said = rlsum(*fit, "--metric", metric, "--judges", "random", "-o", tmp_path / "m")

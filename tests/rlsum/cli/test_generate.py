@@ -1,13 +1,13 @@
 """``rlsum generate`` on a tiny saved model: the run's options, columns, and refusals before anything is decoded."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import tiny
+from commands import invoked
 from rows import jsonl
-from typer.testing import CliRunner
 
-from rlsum.cli.app import app
 from rlsum.errors import UserError
 from rlsum.generation import outputs as generation
 from rlsum.generation.options import Generating, decoding_of
@@ -19,16 +19,13 @@ pytestmark = pytest.mark.usefixtures("own_module_cache")
 ARTICLES = [{"id": str(i), "article": source, "highlights": summary} for i, (source, summary) in enumerate(tiny.PAIRS)]
 BARE = [{"id": row["id"], "article": row["article"]} for row in ARTICLES]
 TRAINED = Decoding(beam=3, max_length=7, min_length=2, length_penalty=0.5, block_ngrams=2)
+generate = partial(invoked, "generate")
 
 
 @pytest.fixture
 def run_folder(tmp_path):
     """A run whose best checkpoint is a tiny model that copies."""
     return tiny.save_copier(tmp_path / "run", max_length=6, min_length=2, block_ngrams=1, beam=2)
-
-
-def generate(*arguments):
-    return CliRunner().invoke(app, ["generate", *map(str, arguments)], catch_exceptions=False)
 
 
 def test_what_is_not_given_is_the_runs_and_the_search_a_beam():

@@ -4,11 +4,10 @@ import numpy as np
 import pretrained
 import pytest
 import tiny
+from commands import invoked
 from rows import jsonl
-from typer.testing import CliRunner
 
 from rewards import RewardError
-from rlsum.cli.app import app
 from rlsum.errors import RecordError, UserError
 from rlsum.generation import outputs as generation
 from rlsum.records import read_outputs
@@ -32,8 +31,7 @@ def models(tmp_path_factory):
 
 
 def generate(models, kind, out, *options, ended=0):
-    command = ["generate", models / kind, models / "a.jsonl", "-o", out, *options]
-    result = CliRunner().invoke(app, [*map(str, command)], catch_exceptions=False)
+    result = invoked("generate", models / kind, models / "a.jsonl", "-o", out, *options)
     assert result.exit_code == ended, result.output
     return result
 

@@ -6,11 +6,10 @@ import re
 import language_models
 import pretrained as tiny
 import pytest
-from rows import jsonl
-from typer.testing import CliRunner
+from commands import invoked
+from rows import changed, jsonl
 
 from rlsum import api
-from rlsum.cli.app import app
 from rlsum.errors import UserError
 from rlsum.generation import outputs as generation
 from rlsum.generation import plain
@@ -30,14 +29,11 @@ def articles(tmp_path):
 
 def saved(folder, name, **settings):
     """A folder of transformers whose generation config has some settings more."""
-    tiny.save(folder, name)
-    path = folder / "generation_config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **settings}))
-    return folder
+    return tiny.ruled(tiny.save(folder, name), **settings)
 
 
 def generate(*arguments):
-    result = CliRunner().invoke(app, ["generate", *map(str, arguments)], catch_exceptions=False)
+    result = invoked("generate", *arguments)
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -48,14 +44,8 @@ def refused(*arguments):
     return str(caught.value)
 
 
-def texts_of_transformers(folder, prefix="", max_source=64, **options):
-    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    articles = [prefix + article for article, _ in tiny.NEWS[:3]]
-    inputs = tokenizer(articles, padding=True, truncation=True, max_length=max_source, return_tensors="pt")
-    ids = AutoModelForSeq2SeqLM.from_pretrained(folder).eval().generate(**inputs, **options)
-    return [text.strip() for text in tokenizer.batch_decode(ids, skip_special_tokens=True)]
+def texts_of_transformers(folder, *given, **options):
+    return tiny.plain_texts(folder, tiny.NEWS[:3], *given, **options)
 
 
 def candidates(out):
@@ -124,27 +114,17 @@ def test_options_go_over_the_models_own(tmp_path, articles, name):
 
 def test_settings_for_summarization_go_over_the_rest(tmp_path, articles):
     folder, out = saved(tmp_path / "mine", "t5", max_length=9), tmp_path / "o.jsonl"
-    path = folder / "config.json"
     own = {"prefix": "the mayor said ", "num_beams": 2, "max_length": 7, "early_stopping": True}
-    path.write_text(json.dumps({**json.loads(path.read_text()), "task_specific_params": {"summarization": own}}))
+    changed(folder / "config.json", task_specific_params={"summarization": own})
     assert "prefix 'the mayor said '" in " ".join(generate(folder, articles, "-o", out).split())
     expected = texts_of_transformers(folder, "the mayor said ", num_beams=2, max_length=7, early_stopping=True)
     assert candidates(out) == expected
 
 
 def test_the_first_token_of_led_attends_to_all_by_default(tmp_path, articles):
-    import torch
-    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-
     folder, out = saved(tmp_path / "mine", "led", **SETTINGS), tmp_path / "o.jsonl"
     assert "global attention of the first token" in " ".join(generate(folder, articles, "-o", out).split())
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    inputs = tokenizer([article for article, _ in tiny.NEWS[:3]], padding=True, return_tensors="pt")
-    everywhere = torch.zeros_like(inputs["input_ids"])
-    everywhere[:, 0] = 1
-    network = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
-    texts = tokenizer.batch_decode(network.generate(**inputs, global_attention_mask=everywhere), True)
-    assert candidates(out) == [text.strip() for text in texts]
+    assert candidates(out) == texts_of_transformers(folder, global_attention=True)
 
 
 def test_settings_that_are_left_out_are_those_of_rlsum():
@@ -187,8 +167,7 @@ def test_settings_of_older_models_stand_in_their_sizes(tmp_path, articles):
     """Before transformers had a generation config."""
     folder, out = saved(tmp_path / "mine", "t5"), tmp_path / "o.jsonl"
     (folder / "generation_config.json").unlink()
-    sizes = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**sizes, **SETTINGS}))
+    changed(folder / "config.json", **SETTINGS)
     assert "beam 3, 3 to 11 tokens, length penalty 2" in " ".join(generate(folder, articles, "-o", out).split())
     assert candidates(out) == texts_of_transformers(folder)
 

@@ -26,12 +26,6 @@ FRENCH = "Le maire a ouvert hier une nouvelle école dans la ville, et beaucoup 
 WELSH = "Genir pawb yn rhydd ac yn gydradd â'i gilydd mewn urddas a hawliau."
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def write_csv(path: Path, header: list[str], rows: list[tuple[str, ...]]) -> None:
     table(path, *(dict(zip(header, row, strict=True)) for row in rows))
 

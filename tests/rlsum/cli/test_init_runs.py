@@ -1,6 +1,5 @@
 """What `rlsum init` writes for files of many layouts is trained; `rlsum data inspect` shows what the model reads."""
 
-import csv
 from pathlib import Path
 
 import datasets
@@ -37,9 +36,7 @@ def plain(**more):
 
 
 def table(name, rows, separator=","):
-    with open(name, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, delimiter=separator).writerows([rows[0].keys(), *(row.values() for row in rows)])
-    return name
+    return str(rows_files.table(Path(name), *rows, delimiter=separator))
 
 
 def parquet(name, rows):

@@ -1,11 +1,9 @@
 import json
-import re
 
 import pytest
+from commands import cells, invoked
 from rows import jsonl
-from typer.testing import CliRunner
 
-from rlsum.cli.app import app
 from rlsum.errors import UserError
 from rlsum.judgments.registry import load
 
@@ -20,16 +18,7 @@ def answers(tmp_path):
 
 
 def run(*arguments):
-    words = ["data", "judgments", *map(str, arguments)]
-    wide = {"COLUMNS": "500", "LINES": "50"}  # both, or a dumb terminal has 80 columns
-    return CliRunner().invoke(app, words, catch_exceptions=False, env=wide).output
-
-
-def cells(output, name):
-    """The cells of the table row that begins with ``name``; sentences may begin with the same word."""
-    row = re.search(rf"^ *{re.escape(name)}.*?  .*$", output, re.MULTILINE)
-    assert row, output
-    return re.split("  +", row[0].strip())
+    return invoked("data", "judgments", *arguments).output
 
 
 def test_public_data_becomes_records_and_what_is_in_it_is_told(answers, tmp_path):

@@ -7,19 +7,16 @@ import signal
 
 import pytest
 from claimed import claimed
-from commands import log_of, refused, run
-from left import assert_same_run, assert_same_states
+from commands import refused, run
+from left import assert_same_run, assert_same_states, log_of
+from rows import changed
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from rlsum import config as configs
 from rlsum.training import checkpoint
-from rlsum.training.trainer import Trainer, field_of
+from rlsum.training.trainer import Trainer
 
 pytestmark = pytest.mark.usefixtures("own_module_cache")
-
-
-def timeless(folder):
-    return [{name: value for name, value in row.items() if not field_of(name).machine} for row in log_of(folder)]
 
 
 def test_resuming_from_an_earlier_state_ends_in_the_same_weights(place, tmp_path):
@@ -39,7 +36,7 @@ def test_resuming_from_an_earlier_state_ends_in_the_same_weights(place, tmp_path
     (stopped / checkpoint.STATE).write_bytes(states[1])
     assert run("train", "--resume", stopped).exit_code == 0
     assert_same_states(stopped, whole)
-    assert timeless(stopped) == timeless(whole)
+    assert log_of(stopped) == log_of(whole)
     for name in ("train/loss_rl", "valid/nll"):  # no update is seen twice
         assert curve(stopped, name) == curve(whole, name)
 
@@ -142,7 +139,7 @@ def test_a_run_that_is_trained_on_is_the_run_that_began_with_more_updates(place,
     assert run("train", *start, f"run={folder}", *options).exit_code == 0
     assert run("train", "--resume", folder, "training.steps=6").exit_code == 0
     assert_same_states(folder, whole)
-    assert timeless(folder) == timeless(whole)
+    assert log_of(folder) == log_of(whole)
     assert (folder / "result.json").read_bytes() == (whole / "result.json").read_bytes()
     assert configs.load(folder / "config.yaml").training.steps == 6
     for name in ("model.safetensors", "config.yaml"):
@@ -191,8 +188,7 @@ def test_resume_takes_the_runs_own_configuration_and_refuses_another(place):
 def resumable(place, folder, **changes):
     """A copy of the finished run, its environment.json with other facts."""
     shutil.copytree(place / "mle", folder)
-    path = folder / "environment.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    changed(folder / "environment.json", **changes)
     return folder
 
 

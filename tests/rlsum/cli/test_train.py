@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 import torch
-from commands import log_of, refused, run
-from left import assert_same_states, states
+from commands import refused, run
+from left import assert_same_states, log_of, states
+from rows import rows_of
 
 from rlsum import config as configs
 from rlsum.records import read_outputs
@@ -17,8 +18,8 @@ pytestmark = pytest.mark.usefixtures("own_module_cache")
 
 def test_a_run_leaves_what_it_promises(place):
     folder = place / "mle"
-    assert [row["step"] for row in log_of(folder) if row["kind"] == "train"] == [1, 2, 3, 4]
-    valid = [row for row in log_of(folder) if row["kind"] == "valid"]
+    assert [row["step"] for row in log_of(folder, "train")] == [1, 2, 3, 4]
+    valid = log_of(folder, "valid")
     assert [row["step"] for row in valid] == [0, 2, 4]
     assert valid[-1]["nll"] < valid[0]["nll"]
     names = {path.name for path in (folder / "best").iterdir()}
@@ -37,12 +38,12 @@ def test_a_run_leaves_what_it_promises(place):
 
 def test_rewards_start_from_the_checkpoint_that_likelihood_left(place):
     assert run("train", place / "mixed.yaml", "--init", place / "mle").exit_code == 0
-    start = [row for row in log_of(place / "mle") if row["kind"] == "valid"]
-    first = next(row for row in log_of(place / "mixed") if row["kind"] == "valid")
+    start = log_of(place / "mle", "valid")
+    first = log_of(place / "mixed", "valid")[0]
     best = min(start, key=lambda row: row["nll"])
     assert first["nll"] == pytest.approx(best["nll"], abs=1e-6)
     assert first["rouge-l"] == first["reward"] == pytest.approx(best["rouge-l"], abs=1e-6)
-    train = [row for row in log_of(place / "mixed") if row["kind"] == "train"]
+    train = log_of(place / "mixed", "train")
     assert all({"reward", "baseline_reward", "loss_rl", "loss_mle"} <= row.keys() for row in train)
     assert (place / "mixed/best/vocab.txt").read_bytes() == (place / "mle/best/vocab.txt").read_bytes()
     assert json.loads((place / "mixed/best/rewards.json").read_text()).keys() == {"rouge-l", "reward"}
@@ -54,7 +55,7 @@ def test_the_best_checkpoint_is_that_of_the_metric_named(place, tmp_path):
         folder = tmp_path / name
         done = run("train", place / "mixed.yaml", "--init", place / "mle", f"run={folder}", f"training.choose_by={by}")
         assert done.exit_code == 0, done.output
-        values = [(row[name] if name != "nll" else -row["nll"]) for row in log_of(folder) if row["kind"] == "valid"]
+        values = [(row[name] if name != "nll" else -row["nll"]) for row in log_of(folder, "valid")]
         assert json.loads((folder / "result.json").read_text())["best"] == max(values)
 
 
@@ -67,8 +68,7 @@ def test_generate_writes_records_and_beam_one_is_greedy(place, tmp_path):
     for beam, path in paths.items():
         assert run("generate", place / "mle", test, "-o", path, "--beam", beam, "--max-length", 9).exit_code == 0
     outputs = read_outputs(paths[1])
-    ids = [json.loads(line)["id"] for line in test.read_text(encoding="utf-8").splitlines()]
-    assert [output.id for output in outputs] == ids
+    assert [output.id for output in outputs] == [row["id"] for row in rows_of(test)]
     assert {output.system for output in outputs} == {"mle"}
     assert all(len(output.candidate.split()) <= 9 for output in read_outputs(paths[3]))
     assert "exists" in refused("generate", place / "mle", test, "-o", paths[1])
@@ -81,10 +81,9 @@ def test_coverage_is_switched_on_late(place, tmp_path):
     run_folder = tmp_path / "covered"
     options = ["--init", place / "mle", f"run={run_folder}", "model.coverage=true", "training.log_every=1"]
     assert run("train", place / "mle.yaml", *options).exit_code == 0
-    rows = log_of(run_folder)
-    assert all(row["coverage"] > 0 for row in rows if row["kind"] == "train")
-    start = min(row["nll"] for row in log_of(place / "mle") if row["kind"] == "valid")
-    assert rows[0]["nll"] == pytest.approx(start, abs=1e-6)
+    assert all(row["coverage"] > 0 for row in log_of(run_folder, "train"))
+    start = min(row["nll"] for row in log_of(place / "mle", "valid"))
+    assert log_of(run_folder)[0]["nll"] == pytest.approx(start, abs=1e-6)
     weights, _ = checkpoint.read_weights(run_folder / "best")
     assert "spent_weight" in weights
     assert run("generate", run_folder, place / "data/test.jsonl", "-o", tmp_path / "o.jsonl").exit_code == 0
@@ -171,15 +170,9 @@ def test_a_run_after_another_has_the_precision_that_it_asks_for(place, tmp_path)
 
 
 @pytest.mark.usefixtures("nothing_is_read")
-def test_half_precision_that_the_device_lacks_is_refused(place, tmp_path, monkeypatch):
-    from accelerate.state import AcceleratorState
-
+def test_half_precision_that_the_device_lacks_is_refused(place, tmp_path, fresh_precision, monkeypatch):
     monkeypatch.setenv("ACCELERATE_USE_CPU", "true")
-    AcceleratorState._reset_state(reset_partial_state=True)  # which keeps the device
-    try:
-        message = refused("train", place / "mle.yaml", f"run={tmp_path / 'r'}", "training.mixed_precision=fp16")
-    finally:
-        AcceleratorState._reset_state(reset_partial_state=True)
+    message = refused("train", place / "mle.yaml", f"run={tmp_path / 'r'}", "training.mixed_precision=fp16")
     assert "training.mixed_precision=fp16: not available on this device" in message
     assert not (tmp_path / "r" / "config.yaml").exists()
 

@@ -1,12 +1,12 @@
 """Summaries of a whole corpus: in its order, whatever the batches; and a stopped job that goes on."""
 
-import json
 from dataclasses import replace
 
 import datasets
 import numpy as np
 import pytest
 import tiny
+from rows import jsonl, rows_of
 
 import rewards
 from rlsum.errors import UserError
@@ -23,7 +23,7 @@ GREEDY = Decoding(max_length=6)
 SAMPLED = replace(GREEDY, method="sample")
 BEST = SampleChoice("best-of", rewards.load("source_rewards:copied"), 4)
 CLOSEST = SampleChoice("mbr", rewards.load("rouge-l"), 4)
-PAIRS = [*tiny.stories(23), *tiny.PAIRS, tiny.EMPTY]
+PAIRS = [*tiny.stories(23), *tiny.ARTICLES]
 PAIRS = [(source, summary or "ash") for source, summary in PAIRS]  # a corpus has no empty reference
 
 
@@ -36,9 +36,13 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr(generation, "CHUNK_BATCHES", 2)
 
 
-def outputs(batch_size, decoding=GREEDY, rows=None, choice=None):
-    task = SummaryTask(tiny.copier(), rows or corpus(), decoding, "s", Generating(batch_size=batch_size), choice)
-    return [output for chunk in summarize(task, "cpu") for output in chunk]
+def task(batch_size=3, decoding=GREEDY, rows=None, choice=None, model=None, **how):
+    how = Generating(batch_size=batch_size, **how)
+    return SummaryTask(model or tiny.copier(), rows or corpus(), decoding, "s", how, choice)
+
+
+def outputs(*given, **options):
+    return [output for chunk in summarize(task(*given, **options), "cpu") for output in chunk]
 
 
 @pytest.mark.parametrize("decoding", [GREEDY, replace(GREEDY, method="beam", beam=3)], ids=["greedy", "beam"])
@@ -86,15 +90,11 @@ def test_of_more_samples_the_first_are_the_same_and_articles_are_encoded_once(mo
 
 
 def test_dropout_is_off():
-    model = tiny.copier(dropout=0.5).train()
-    task = SummaryTask(model, corpus(), GREEDY, "s", Generating(batch_size=4))
-    assert [output for chunk in summarize(task, "cpu") for output in chunk] == outputs(4)
+    assert outputs(model=tiny.copier(dropout=0.5).train()) == outputs()
 
 
-def write(out, model=None, rows=None, decoding=GREEDY, batch_size=3, choice=None, overwrite=False, **options):
-    how = Generating(batch_size=batch_size, overwrite=overwrite)
-    task = SummaryTask(model or tiny.copier(), rows or corpus(), decoding, "s", how, choice)
-    return write_summaries(out, task, "cpu", **options)
+def write(out, advance=lambda done: None, **options):
+    return write_summaries(out, task(**options), "cpu", advance)
 
 
 def stop_after(lines, out, **options):
@@ -128,7 +128,7 @@ def test_a_stopped_job_goes_on_where_it_stood(tmp_path, choice):
     model = tiny.copier()
     to_text = model.to_text
     model.to_text = lambda batch, tokens: (decoded.extend(batch.ids), to_text(batch, tokens))[1]
-    assert write(out, model, **options) == 12
+    assert write(out, model=model, **options) == 12
     assert sorted(map(int, decoded)) == list(range(12, len(PAIRS)))
     assert read_outputs(out) == outputs(3, **options)
 
@@ -141,8 +141,7 @@ def test_a_line_cut_by_a_kill_is_written_again(tmp_path):
     write_partly = whole[: whole.index("日".encode(), len(whole) // 2) + 1]  # in the middle of a character
     partial = tmp_path / "p.jsonl.partial"
     partial.write_bytes(write_partly)
-    task = SummaryTask(tiny.copier(), corpus(pairs), GREEDY, "s", Generating(batch_size=3))
-    (tmp_path / "p.jsonl.partial.json").write_text(json.dumps(task.key()), encoding="utf-8")
+    jsonl(tmp_path / "p.jsonl.partial.json", task(rows=corpus(pairs)).key())
     assert write(tmp_path / "p.jsonl", rows=corpus(pairs)) > 0
     assert (tmp_path / "p.jsonl").read_bytes() == whole
 
@@ -182,24 +181,21 @@ def test_lines_of_another_task_are_gone_before_the_note_says_otherwise(tmp_path,
     with monkeypatch.context() as patch:
         patch.setattr(journal, "write_atomically", crash)
         with pytest.raises(KeyboardInterrupt):
-            write(out, other, overwrite=True)
-    assert write(out, other, overwrite=True) == 0
+            write(out, model=other, overwrite=True)
+    assert write(out, model=other, overwrite=True) == 0
 
 
 def test_records_are_json_lines_with_the_agreed_fields(tmp_path):
     out = tmp_path / "o.jsonl"
     write(out)
-    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    assert all(list(row) == ["id", "source", "references", "candidate", "system"] for row in rows)
+    assert all(list(row) == ["id", "source", "references", "candidate", "system"] for row in rows_of(out))
 
 
 def test_shards_put_together_are_the_file_of_one_job(tmp_path, monkeypatch):
-    task = SummaryTask(tiny.copier(), corpus(), SAMPLED, "s", Generating(batch_size=3))
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
-    write_summaries(whole, task, "cpu")
-    of_shards = {number: replace(task, how=replace(task.how, shard=f"{number}/3")) for number in (2, 1, 3, "all")}
+    write(whole, decoding=SAMPLED)
     for number in (2, 1, 3):
-        write_summaries(out, of_shards[number], "cpu")
+        write(out, decoding=SAMPLED, shard=f"{number}/3")
     monkeypatch.setattr(SummaryTask, "decode", None)
-    assert write_summaries(out, of_shards["all"], "cpu") == len(PAIRS)
+    assert write(out, decoding=SAMPLED, shard="all/3") == len(PAIRS)
     assert out.read_bytes() == whole.read_bytes()

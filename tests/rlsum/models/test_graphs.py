@@ -37,13 +37,10 @@ def test_a_graph_is_freed_with_the_texts_that_it_made(monkeypatch):
     for word in words(EAGER + 3):
         assert torch.equal(text.next(word), word + 1)
     graph, ours = weakref.ref(text.repeated._graph), weakref.ref(made.pop())
-    gc.disable()
-    try:
+    with graphs.nothing_collected():
         del text
         assert graph() is None
         assert ours() is None
-    finally:
-        gc.enable()
 
 
 def test_nothing_is_collected_while_a_graph_is_recorded(monkeypatch):

@@ -6,6 +6,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import rows_of
 
 from rlsum.errors import UserError
 from rlsum.scoring import journal
@@ -26,13 +27,9 @@ def write(out, rows=ROWS, made_of="m") -> int:
     return start
 
 
-def read(out) -> list:
-    return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-
-
 def test_rows_are_written_in_order_and_nothing_else_is_left(tmp_path):
     assert write(tmp_path / "new" / "out.jsonl") == 0
-    assert read(tmp_path / "new" / "out.jsonl") == ROWS
+    assert rows_of(tmp_path / "new" / "out.jsonl") == ROWS
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["out.jsonl"]
 
 
@@ -49,7 +46,7 @@ def test_cut_anywhere_nothing_is_lost_or_twice(tmp_path_factory, data):
     cut = data.draw(st.integers(0, len(whole)))
     journal.path.write_bytes(whole[:cut])
     assert write(out) == whole[:cut].count(b"\n") // STEP * STEP
-    assert read(out) == ROWS
+    assert rows_of(out) == ROWS
 
 
 def test_other_contents_are_refused_and_the_file_stays(tmp_path):
@@ -81,7 +78,7 @@ def test_a_file_system_without_locks_is_written(tmp_path, monkeypatch):
 
     monkeypatch.setattr(journal.fcntl, "flock", refuse)
     assert write(tmp_path / "out.jsonl") == 0
-    assert read(tmp_path / "out.jsonl") == ROWS
+    assert rows_of(tmp_path / "out.jsonl") == ROWS
 
 
 def test_a_damaged_line_is_named(tmp_path):

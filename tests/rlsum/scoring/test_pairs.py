@@ -2,17 +2,12 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 
 import pytest
+from rows import lines
 
 from rlsum.errors import RecordError
 from rlsum.scoring.pairs import Records, TextFiles, texts_of
-
-
-def lines(path: Path, *texts: str) -> Path:
-    path.write_bytes(("\n".join(texts) + "\n").encode())
-    return path
 
 
 def test_text_files_become_output_records(tmp_path):

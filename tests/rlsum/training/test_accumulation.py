@@ -31,6 +31,5 @@ def test_however_an_update_is_divided_it_is_the_same(tmp_path, name):
 
     once, start = fitted(8, 1), tiny.trainer(tiny.config(tmp_path / "s")).model.state_dict()
     for size, accumulate in ((1, 8), (4, 2)):
-        for key, tensor in fitted(size, accumulate).items():
-            torch.testing.assert_close(tensor, once[key], atol=1e-5, rtol=0, msg=f"{size}x{accumulate} {key}")
+        torch.testing.assert_close(fitted(size, accumulate), once, atol=1e-5, rtol=0)
     assert max((once[key] - start[key]).abs().max() for key in once) > 1e-2

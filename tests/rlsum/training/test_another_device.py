@@ -46,8 +46,7 @@ def of_samples(models, batches):
             drawn = model.draw_and_score(batch, 3, sampling, own, True, True)
             assert drawn.samples.ids.tolist() == samples.ids.tolist()
             found.append([tensor.detach().to("cpu") for tensor in (samples.ids, greedy.ids, scored)])
-        for one, other in zip(*found, strict=True):
-            torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(*found, atol=1e-4, rtol=1e-4)
 
 
 def of_texts(models, batches):
@@ -108,9 +107,8 @@ def of_updates(models, batches, objective):
         for number in range(config.objective.updates_per_sample):
             (rollout,) = step.prepare(number, [batch], [batch])
             loss = step(number, model, batch, rollout).loss
-        found.append([loss, *tiny.gradients(model, loss).values()])
-    for one, other in zip(*found, strict=True):
-        torch.testing.assert_close(one.detach(), other.detach().to("cpu"), atol=1e-5, rtol=1e-4)
+        found.append([tensor.detach().to("cpu") for tensor in (loss, *tiny.gradients(model, loss).values())])
+    torch.testing.assert_close(*found, atol=1e-5, rtol=1e-4)
 
 
 def main():
@@ -124,7 +122,7 @@ def main():
     with pytest.raises(RuntimeError, match="same device"):
         torch.ones(3, device=elsewhere.NAME) + torch.ones(3)
     print("refused")
-    own, batch = tiny.copier(seed=3, coverage=True), tiny.batch((*tiny.PAIRS, tiny.EMPTY))
+    own, batch = tiny.copier(seed=3, coverage=True), tiny.batch(tiny.ARTICLES)
     models, batches = (own, copy.deepcopy(own).to(elsewhere.NAME)), (batch, batch.to(elsewhere.NAME))
     of_samples(models, batches)
     print("samples")

@@ -61,29 +61,25 @@ def test_a_gradient_that_is_not_finite_stops_too(tmp_path):
     assert all(p.isfinite().all() for p in trainer.model.parameters())
 
 
-def test_a_reward_that_no_article_defines_stops_the_run_at_once(tmp_path):
-    class Nowhere(tiny.Overlap):
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        (math.nan, TrainingError, r"reward is undefined on all 5 validation articles \(no words in the reference\)"),
+        (math.inf, RewardError, "overlap is inf for 5 of 5 candidates, first for"),
+    ],
+)
+def test_a_reward_that_no_article_defines_or_that_is_infinite_stops_the_run_at_once(tmp_path, value, error, message):
+    class Everywhere(tiny.Overlap):
         def __call__(self, candidates, references=None, sources=None, columns=None):
-            return np.full(len(candidates), np.nan)
+            return np.full(len(candidates), value)
 
         def undefined(self, candidate, references=None, source=None, columns=None):
-            return "no content words in the reference"
+            return "no words in the reference"
 
-    trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed"), reward=Nowhere())
-    message = r"reward is undefined on all 5 validation articles \(no content words in the reference\)"
-    with pytest.raises(TrainingError, match=message):
+    trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed"), reward=Everywhere())
+    with pytest.raises(error, match=message):
         trainer.fit()
     assert not (tmp_path / "r" / checkpoint.RESULT).exists()
-
-
-def test_a_reward_that_is_infinite_stops_the_run_at_once(tmp_path):
-    class Endless(tiny.Overlap):
-        def __call__(self, candidates, references=None, sources=None, columns=None):
-            return np.full(len(candidates), np.inf)
-
-    trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed"), reward=Endless())
-    with pytest.raises(RewardError, match="overlap is inf for 5 of 5 candidates, first for"):
-        trainer.fit()
 
 
 def test_a_value_that_is_never_defined_is_null_in_every_file_and_the_run_fails(tmp_path):
@@ -184,7 +180,7 @@ def test_undefined_rewards_are_logged_as_such_and_training_goes_on(tmp_path):
 
     trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed", log_every=1), reward=sometimes)
     assert trainer.fit().step == 6
-    rows = [row for row in log_of(tmp_path / "r") if row["kind"] == "train"]
+    rows = log_of(tmp_path / "r", "train")
     assert any(row["undefined_rewards"] > 0 for row in rows)
     assert all(math.isfinite(row["loss"]) for row in rows)
 
@@ -194,6 +190,6 @@ def test_a_reward_that_reads_no_references_trains(tmp_path):
     neighbors = rewards.load("bleu-neighbors", examples=judged, a=1, b=1)
     trainer = tiny.trainer(tiny.config(tmp_path / "r", "mixed", log_every=1), reward=neighbors)
     assert trainer.fit().step == 6
-    rows = [row for row in log_of(tmp_path / "r") if row["kind"] == "train"]
+    rows = log_of(tmp_path / "r", "train")
     assert all(0.0 <= row["reward"] <= 0.9 and math.isfinite(row["loss"]) for row in rows)
     assert any(row["undefined_rewards"] > 0 for row in rows)

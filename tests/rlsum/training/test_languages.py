@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from left import log_of
+from rows import jsonl
 
 from rlsum import api
 from rlsum.config import check
@@ -20,9 +22,8 @@ SUMMARIES = ["東京は雨。", "大阪は雪。", "京都は風。", "大阪は
 @pytest.fixture
 def configuration(tmp_path):
     rows = zip(ARTICLES * 2, SUMMARIES * 2, strict=True)
-    lines = [json.dumps({"id": str(i), "article": a, "highlights": s}) for i, (a, s) in enumerate(rows)]
-    (tmp_path / "data.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    data = {"train": str(tmp_path / "data.jsonl"), "valid": str(tmp_path / "data.jsonl")}
+    rows = ({"id": str(i), "article": a, "highlights": s} for i, (a, s) in enumerate(rows))
+    data = dict.fromkeys(("train", "valid"), str(jsonl(tmp_path / "data.jsonl", *rows)))
     training = {"steps": 1, "batch_size": 2, "validate_every": 1, "tracker": None}
     model = {"embedding": 4, "hidden": 4}
     return {"run": str(tmp_path / "run"), "language": "ja", "data": data, "training": training, "model": model}
@@ -42,8 +43,7 @@ def test_a_run_learns_from_rewards_of_characters(configuration, tmp_path):
     run = api.train(path)
     stored = (tmp_path / "run" / "config.yaml").read_text(encoding="utf-8")
     assert all(line in stored for line in ("tokenizer: spacy", "spaces: false", "language: ja"))
-    rows = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
-    assert any(row.get("advantage_std") for row in rows if row["kind"] == "train")
+    assert any(row.get("advantage_std") for row in log_of(tmp_path / "run", "train"))
     outputs = api.generate(run, configuration["data"]["valid"], tmp_path / "out.jsonl").outputs
     assert [output.source for output in outputs][:2] == ARTICLES[:2]
     assert not any(" " in output.candidate for output in outputs if output.candidate.isascii() is False)

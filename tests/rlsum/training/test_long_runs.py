@@ -1,11 +1,11 @@
 """A thousand updates of decoding, scoring and learning in half precision stay finite."""
 
-import json
 import math
 
 import pytest
 import tiny
 import torch
+from left import log_of
 
 UPDATES = 1000
 OBJECTIVES = {
@@ -21,8 +21,7 @@ OBJECTIVES = {
 def all_finite(trainer, run):
     """Train; every number of every update, and every weight at the end."""
     assert trainer.fit().step == UPDATES
-    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    losses = [row["loss"] for row in rows if row["kind"] == "train"]
+    losses = [row["loss"] for row in log_of(run, "train")]
     assert len(losses) == UPDATES
     assert all(loss is not None and math.isfinite(loss) for loss in losses)
     assert all(p.dtype == torch.float32 and p.isfinite().all() for p in trainer.model.parameters())

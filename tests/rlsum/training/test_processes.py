@@ -12,10 +12,12 @@ import pytest
 import tiny
 import torch
 import yaml
+from left import assert_near, assert_same_run, log_of, states, weights_of
+from rows import jsonl
 
 from rlsum.records import read_outputs
 from rlsum.training import checkpoint
-from rlsum.training.trainer import field_of
+from rlsum.training.log.monitor import SAMPLES
 
 ROOT = Path(__file__).resolve().parents[3]
 SUPPORT = ROOT / "tests" / "support"
@@ -31,16 +33,13 @@ CUT = {"temperature": 1.2, "top_k": 20, "top_p": 0.95, "block_ngrams": 2}
 KILLED = -9
 
 
-def commands(folder, *jobs):
-    """Run `rlsum` commands, each (processes, arguments, kill or None); returns how the processes ended, and words."""
-    told = [
-        {"count": count, "arguments": arguments} | ({"kill": kill} if kill else {}) for count, arguments, kill in jobs
-    ]
-    return run_jobs(folder, told)
+def job(count, *arguments, **more):
+    """A command, the number of its processes, and what else support/processes.py takes."""
+    return {"count": count, "arguments": arguments, **more}
 
 
-def run_jobs(folder, jobs):
-    """See support/processes.py."""
+def commands(folder, jobs):
+    """How the processes of the jobs ended, and what they said."""
     paths = {"PYTHONPATH": str(ROOT), "HF_DATASETS_CACHE": str(folder / "cache")}
     done = subprocess.run(
         [sys.executable, str(SUPPORT / "processes.py"), json.dumps(jobs, default=str)],
@@ -55,8 +54,7 @@ def run_jobs(folder, jobs):
 
 
 def articles(path, pairs):
-    rows = [{"id": str(i), "article": source, "highlights": text} for i, (source, text) in enumerate(pairs)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    jsonl(path, *({"id": str(i), "article": source, "highlights": text} for i, (source, text) in enumerate(pairs)))
 
 
 def written(folder, name, count, *, data="eleven", model=None, objective=None, sampling=None, **training):
@@ -85,36 +83,26 @@ def data_of(folder, pairs=tiny.stories):
     articles(folder / "valid.jsonl", pairs(7, 100))
 
 
-def log_of(run, name="metrics.jsonl"):
-    rows = [json.loads(line) for line in (run / name).read_text(encoding="utf-8").splitlines()]
-    return [{key: value for key, value in row.items() if not field_of(key).machine and key != "system"} for row in rows]
-
-
-def state_of(run):
-    return checkpoint._read(run / checkpoint.STATE, "progress")
-
-
 def assert_equal(one, two):
     """The runs of one process and of two have the same curves, outputs and weights."""
-    for row, other in zip(log_of(one), log_of(two), strict=True):
-        assert row.keys() == other.keys()
-        for key, value in row.items():
-            wanted = value if value is None or isinstance(value, str) else pytest.approx(value, rel=1e-4, abs=1e-5)
-            assert other[key] == wanted, f"{one.name}, {key} of update {row['step']}"
-    assert log_of(one, "samples.jsonl") == log_of(two, "samples.jsonl")
-    weights, others = state_of(one)[0], state_of(two)[0]
-    for key in weights:
-        torch.testing.assert_close(others[key], weights[key], atol=1e-5, rtol=0, msg=f"{one.name}, {key}")
-
-
-def assert_same(one, two):
-    assert log_of(one) == log_of(two)
-    assert state_of(one)[1] == state_of(two)[1]
-    weights, others = state_of(one)[0], state_of(two)[0]
-    assert all(torch.equal(others[key], weights[key]) for key in weights)
+    assert_near(log_of(one), log_of(two), rel=1e-4, abs=1e-5)
+    assert log_of(one, name=SAMPLES) == log_of(two, name=SAMPLES)
+    torch.testing.assert_close(states(one), states(two), atol=1e-5, rtol=0)
 
 
 # ---- the pointer-generator ----------------------------------------------------------------------------------------
+
+
+NINE = {"data": "nine"}
+RUNS = {
+    "mle": {},
+    "mixed": {**NINE, "objective": MIXED},
+    "shared": {**NINE, "objective": SHARED, "sampling": CUT, "validate_every": 2},
+    "update": {**NINE, "objective": WHOLE_UPDATE},
+    "filtered": {**NINE, "objective": FILTERED, "validate_every": 2},
+    "risk": {**NINE, "objective": RISK},
+}
+OF_TWO = {"shared": {"decode_batch": 1}, "update": {"batch_size": 1, "accumulate": 2}}  # where two processes differ
 
 
 @pytest.fixture(scope="module")
@@ -122,73 +110,40 @@ def done(tmp_path_factory):
     """A folder of runs and outputs, how the processes ended, and what they said."""
     folder = tmp_path_factory.mktemp("processes")
     data_of(folder)
-    train = {
-        name: ["train", written(folder, name, count, **options)]
-        for name, count, options in [
-            ("mle-1", 1, {}),
-            ("mle-2", 2, {}),
-            ("mixed-1", 1, {"data": "nine", "objective": MIXED}),
-            ("mixed-2", 2, {"data": "nine", "objective": MIXED}),
-            ("killed", 2, {"data": "nine", "objective": MIXED}),
-            ("update-1", 1, {"data": "nine", "objective": WHOLE_UPDATE}),
-            ("update-2", 2, {"data": "nine", "objective": WHOLE_UPDATE, "batch_size": 1, "accumulate": 2}),
-            ("filtered-1", 1, {"data": "nine", "objective": FILTERED, "validate_every": 2}),
-            ("filtered-2", 2, {"data": "nine", "objective": FILTERED, "validate_every": 2}),
-            ("risk-1", 1, {"data": "nine", "objective": RISK}),
-            ("risk-2", 2, {"data": "nine", "objective": RISK}),
-            ("shared-1", 1, {"data": "nine", "objective": SHARED, "sampling": CUT, "validate_every": 2}),
-            (
-                "shared-2",
-                2,
-                {"data": "nine", "objective": SHARED, "sampling": CUT, "validate_every": 2, "decode_batch": 1},
-            ),
-        ]
-    }
     articles(folder / "many.jsonl", tiny.stories(70, 200))
-    options = ["--batch-size", 1, "--beam", 2, "--system", "s", "--device", "cpu"]
-    generate = {
-        name: ["generate", folder / "mle-1", folder / "many.jsonl", *options, "-o", folder / f"{name}.jsonl"]
-        for name in ("one", "two", "cut")
+
+    def train(name, count, **options):
+        return "train", written(folder, name, count, **options)
+
+    def generate(name, *options):
+        common = ["--batch-size", 1, "--system", "s", "--device", "cpu", "-o", folder / f"{name}.jsonl"]
+        return "generate", folder / "mle-1", folder / "many.jsonl", *options, *common
+
+    beam, best = ("--beam", 2), ("--best-of", 3, "--by", "source_rewards:copied")
+    jobs = {f"{name}-1": job(1, *train(f"{name}-1", 1, **options)) for name, options in RUNS.items()}
+    for name, options in RUNS.items():
+        jobs[f"{name}-2"] = job(2, *train(f"{name}-2", 2, **options, **OF_TWO.get(name, {})))
+    jobs |= {
+        "killed": job(2, *train("killed", 2, **RUNS["mixed"]), kill=(1, "update", 5)),
+        "resumed": job(2, "train", "--resume", folder / "killed"),
+        "again": jobs["mle-2"],
+        "one": job(1, *generate("one", *beam)),
+        "two": job(2, *generate("two", *beam)),
+        "cut": job(2, *generate("cut", *beam), kill=(1, "decode", 15)),
+        "went on": job(2, *generate("cut", *beam)),
+        "chosen": job(1, *generate("chosen", *best)),
+        "chosen-cut": job(2, *generate("chosen-cut", *best), kill=(1, "decode", 15)),
+        "chosen-on": job(2, *generate("chosen-cut", *best)),
     }
-    best = ["--best-of", 3, "--by", "source_rewards:copied", *options[:2], *options[4:]]
-    generate |= {
-        name: ["generate", folder / "mle-1", folder / "many.jsonl", *best, "-o", folder / f"{name}.jsonl"]
-        for name in ("chosen", "chosen-cut")
-    }
-    jobs = {
-        "mle-1": (1, train["mle-1"], None),
-        "mle-2": (2, train["mle-2"], None),
-        "mixed-1": (1, train["mixed-1"], None),
-        "mixed-2": (2, train["mixed-2"], None),
-        "shared-1": (1, train["shared-1"], None),
-        "shared-2": (2, train["shared-2"], None),
-        **{
-            f"{name}-{count}": (count, train[f"{name}-{count}"], None)
-            for name in ("update", "filtered", "risk")
-            for count in (1, 2)
-        },
-        "killed": (2, train["killed"], (1, "update", 5)),
-        "resumed": (2, ["train", "--resume", folder / "killed"], None),
-        "again": (2, train["mle-2"], None),
-        "one": (1, generate["one"], None),
-        "two": (2, generate["two"], None),
-        "cut": (2, generate["cut"], (1, "decode", 15)),
-        "went on": (2, generate["cut"], None),
-        "chosen": (1, generate["chosen"], None),
-        "chosen-cut": (2, generate["chosen-cut"], (1, "decode", 15)),
-        "chosen-on": (2, generate["chosen-cut"], None),
-    }
-    ended, told = commands(folder, *jobs.values())
+    ended, told = commands(folder, [*jobs.values()])
     return folder, dict(zip(jobs, ended, strict=True)), told
 
 
 def test_nobody_failed_but_the_killed(done):
     _, ended, told = done
+    others = {"killed": [2, KILLED], "cut": [2, KILLED], "chosen-cut": [2, KILLED], "again": [2, 2]}
     for name, status in ended.items():
-        expected = {"killed": [2, KILLED], "cut": [2, KILLED], "chosen-cut": [2, KILLED], "again": [2, 2]}.get(
-            name, [0] * len(status)
-        )
-        assert status == expected, f"{name}\n{told}"
+        assert status == others.get(name, [0] * len(status)), f"{name}\n{told}"
 
 
 def test_what_one_process_refuses_ends_all_of_them(done):
@@ -198,11 +153,11 @@ def test_what_one_process_refuses_ends_all_of_them(done):
     assert len(log_of(folder / "mle-2")) == 9
 
 
-@pytest.mark.parametrize("name", ["mle", "mixed", "shared", "update", "filtered", "risk"])
+@pytest.mark.parametrize("name", RUNS)
 def test_two_processes_equal_one_with_the_double_batch(done, name):
     folder, *_ = done
     assert_equal(folder / f"{name}-1", folder / f"{name}-2")
-    train = [row for row in log_of(folder / f"{name}-1") if row["kind"] == "train"]
+    train = log_of(folder / f"{name}-1", "train")
     assert len(train) == 6
     assert name in ("mle", "risk") or any(row["advantage_std"] > 0 for row in train)
 
@@ -211,7 +166,7 @@ def test_after_a_kill_the_others_say_what_to_do_and_the_resumed_run_is_the_unint
     folder, _, told = done
     advice = f"resume the run with as many processes: rlsum train --resume {folder / 'killed'}"
     assert f"rlsum: another process of this job ended, so this one cannot go on; {advice}" in told
-    assert_same(folder / "killed", folder / "mixed-2")
+    assert_same_run(folder / "killed", folder / "mixed-2")
 
 
 def test_two_processes_generate_the_file_that_one_does_also_after_a_kill(done):
@@ -261,14 +216,15 @@ def test_two_processes_equal_one_for_pretrained_models(tmp_path, kind, name):
     grouped = {"kind": "mixed", "reward": "rouge-1", "estimator": "rloo", "samples": 3, "gamma": 0.7, "kl": 0.1}
     cases = {
         "mle": {},
-        "mixed": {"data": "nine", "objective": MIXED},
+        "mixed": RUNS["mixed"],
         "rloo": {"objective": grouped},
         "smoothed": {"objective": {"kind": "mle", "label_smoothing": 0.2}, "optimizer": "adafactor"},
     }
-    names = [(f"{case}-{count}", count, options | cases[case]) for case in cases for count in (1, 2)]
-    ended, told = commands(
-        tmp_path, *((count, ["train", written(tmp_path, case, count, **more)], None) for case, count, more in names)
-    )
+    jobs = [
+        job(count, "train", written(tmp_path, f"{case}-{count}", count, **options, **more))
+        for case, more in cases.items() for count in (1, 2)
+    ]  # fmt: skip
+    ended, told = commands(tmp_path, jobs)
     assert ended == [[0], [0, 0]] * len(cases), told
     for case in cases:
         assert_equal(tmp_path / f"{case}-1", tmp_path / f"{case}-2")
@@ -295,10 +251,17 @@ def test_accelerate_launch_ends_when_a_process_is_killed_and_the_run_goes_on(tmp
     killed = launch("train", paths[1], DEADLY="1:5")
     assert killed.returncode != 0
     assert "Signal 9 (SIGKILL)" in killed.stderr
-    assert state_of(tmp_path / "killed")[1]["step"] == 3
+    assert weights_of(tmp_path / "killed" / checkpoint.STATE)[1]["step"] == 3
     resumed = launch("train", "--resume", tmp_path / "killed")
     assert resumed.returncode == 0, resumed.stderr
-    assert_same(tmp_path / "killed", tmp_path / "whole")
+    assert_same_run(tmp_path / "killed", tmp_path / "whole")
+
+
+SHARDED = {"sharded": "BartEncoderLayer,BartDecoderLayer"}
+
+
+def of_bart(folder):
+    return {"kind": "seq2seq", "pretrained": str(folder / "bart"), "dropout": False}
 
 
 @pytest.mark.slow
@@ -306,23 +269,19 @@ def test_a_sharded_model_trains_saves_and_goes_on_as_a_whole_one(tmp_path):
     """FSDP; accelerate has it for accelerators alone, so the test tells it that this is one."""
     data_of(tmp_path, news)
     pretrained.save(tmp_path / "bart", "bart")
-    options = {
-        "model": {"kind": "seq2seq", "pretrained": str(tmp_path / "bart"), "dropout": False},
-        "objective": MIXED | {"kl": 0.1},
-    }
-    whole, cut = (["train", written(tmp_path, name, 2, **options)] for name in ("whole", "sharded"))
+    options = {"model": of_bart(tmp_path), "objective": MIXED | {"kl": 0.1}}
+    whole, cut = (written(tmp_path, name, 2, **options) for name in ("whole", "sharded"))
     jobs = [
-        {"count": 2, "arguments": whole},
-        {"count": 2, "arguments": cut, "sharded": "BartEncoderLayer,BartDecoderLayer", "kill": [1, "update", 5]},
-        {"count": 2, "arguments": ["train", "--resume", tmp_path / "sharded"],
-         "sharded": "BartEncoderLayer,BartDecoderLayer"},
-    ]  # fmt: skip
-    ended, told = run_jobs(tmp_path, jobs)
+        job(2, "train", whole),
+        job(2, "train", cut, **SHARDED, kill=(1, "update", 5)),
+        job(2, "train", "--resume", tmp_path / "sharded", **SHARDED),
+    ]
+    ended, told = commands(tmp_path, jobs)
     assert ended[0] == ended[2] == [0, 0], told
     assert ended[1][1] == KILLED
     assert_equal(tmp_path / "whole", tmp_path / "sharded")
     best = [tmp_path / name / "best" / checkpoint.WEIGHTS for name in ("whole", "sharded")]
-    weights, others = (checkpoint._read(path, "about")[0] for path in best)
+    weights, others = (weights_of(path)[0] for path in best)
     assert {key: tensor.shape for key, tensor in weights.items()} == {key: t.shape for key, t in others.items()}
 
 
@@ -331,24 +290,16 @@ def test_a_sharded_model_in_bf16_learns_what_a_whole_one_does(tmp_path):
     """FSDP, as above. Half precision is autocast's in both, so the first update's likelihood is the same in float32."""
     data_of(tmp_path, news)
     pretrained.save(tmp_path / "bart", "bart")
-    options = {
-        "model": {"kind": "seq2seq", "pretrained": str(tmp_path / "bart"), "dropout": False},
-        "objective": MIXED | {"clip": 0.2},
-        "mixed_precision": "bf16",
-    }
-    layers = {"sharded": "BartEncoderLayer,BartDecoderLayer"}
-    jobs = [
-        {"count": 2, "arguments": ["train", written(tmp_path, name, 2, **options)], **spread}
-        for name, spread in (("whole", {}), ("sharded", layers))
-    ]
-    ended, told = run_jobs(tmp_path, jobs)
+    options = {"model": of_bart(tmp_path), "objective": MIXED | {"clip": 0.2}, "mixed_precision": "bf16"}
+    whole, sharded = (written(tmp_path, name, 2, **options) for name in ("whole", "sharded"))
+    ended, told = commands(tmp_path, [job(2, "train", whole), job(2, "train", sharded, **SHARDED)])
     assert ended == [[0, 0], [0, 0]], told
-    one, two = ([row for row in log_of(tmp_path / name) if row["kind"] == "train"] for name in ("whole", "sharded"))
+    one, two = (log_of(tmp_path / name, "train") for name in ("whole", "sharded"))
     assert len(one) == len(two) == 6
     assert two[0]["nll"] == pytest.approx(one[0]["nll"], rel=1e-4)  # log-probabilities in bf16 are 1e-3 away
     for row, other in zip(one, two, strict=True):
         assert other["ratio_outside"] == 0  # of samples that were just drawn
         for key in ("nll", "loss_mle", "entropy"):
             assert other[key] == pytest.approx(row[key], rel=2e-2), f"{key} of update {row['step']}"
-    weights, _ = checkpoint._read(tmp_path / "sharded" / "best" / checkpoint.WEIGHTS, "about")
+    weights, _ = weights_of(tmp_path / "sharded" / "best" / checkpoint.WEIGHTS)
     assert all(tensor.dtype == torch.float32 and tensor.isfinite().all() for tensor in weights.values())

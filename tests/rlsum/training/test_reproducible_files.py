@@ -1,6 +1,5 @@
 """Two runs of one configuration, in two processes, write the same bytes."""
 
-import json
 import os
 import subprocess
 import sys
@@ -10,9 +9,11 @@ import pretrained
 import pytest
 import yaml
 from left import log_of
+from rows import jsonl
 
 from rlsum.training.log.monitor import METRICS
 
+REWARD = "weighted(pretrained:vowels=0.5, rouge-1=0.5)"
 RUNS = """
 from rlsum import api
 for config in ("words.yaml", "subwords.yaml"):
@@ -26,15 +27,10 @@ def folders(tmp_path_factory):
     place = tmp_path_factory.mktemp("twice")
     pretrained.save(place / "t5", "t5")
     rows = [{"id": str(i), "article": a, "highlights": text} for i, (a, text) in enumerate(pretrained.NEWS[:3])]
-    (place / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    jsonl(place / "news.jsonl", *rows)
     shared = {
         "data": {"train": str(place / "news.jsonl"), "valid": str(place / "news.jsonl"), "max_source": 40},
-        "objective": {
-            "kind": "mixed",
-            "reward": "weighted(pretrained:vowels=0.5, rouge-1=0.5)",
-            "samples": 2,
-            "kl": 0.1,
-        },
+        "objective": {"kind": "mixed", "reward": REWARD, "samples": 2, "kl": 0.1},
         "training": {"steps": 2, "batch_size": 2, "validate_every": 1, "log_every": 1},
         "decoding": {"max_length": 6},
         "metrics": ["rouge-l", "bleu"],
@@ -48,10 +44,8 @@ def folders(tmp_path_factory):
             config = yaml.safe_dump({**shared, "run": name, "model": model})
             (folder / f"{name}.yaml").write_text(config, encoding="utf-8")
         path = os.pathsep.join([str(Path(pretrained.__file__).parent), *sys.path])
-        environment = (
-            os.environ | {"PYTHONPATH": path} | {"PYTHONHASHSEED": seed, "HF_DATASETS_CACHE": str(place / "cache")}
-        )
-        command = [sys.executable, "-c", RUNS]
+        own = {"PYTHONPATH": path, "PYTHONHASHSEED": seed, "HF_DATASETS_CACHE": str(place / "cache")}
+        environment, command = os.environ | own, [sys.executable, "-c", RUNS]
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr
     return place / "1", place / "2"

@@ -49,7 +49,7 @@ def test_the_runs_that_are_ended_are_such_in_which_all_of_the_state_matters(ende
     forgetful, whole = (killed.run_of(folder, kind, name) for name in (killed.FORGETFUL, killed.WHOLE))
     with pytest.raises(AssertionError):
         assert_same_run(forgetful, whole)
-    rows = [row for row in log_of(whole) if row["kind"] == "train"]
+    rows = log_of(whole, "train")
     assert len({row["learning_rate"] for row in rows}) > 1
     assert all(row.get("advantage_std", 1.0) > 0 for row in rows)
 

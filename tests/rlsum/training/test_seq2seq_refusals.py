@@ -10,6 +10,7 @@ import language_models
 import pytest
 import yaml
 from pretrained import ruled
+from rows import changed
 from seq2seq_runs import MIXED, rlsum, settings, trained
 
 from rlsum import config as configs
@@ -70,10 +71,8 @@ def test_layers_that_low_rank_updates_cannot_be_merged_into_are_refused(place, t
 
 def test_a_tokenizer_that_would_teach_never_to_end_is_refused(place, tmp_path):
     folder = shutil.copytree(place / "t5", tmp_path / "endless")
-    path = folder / "tokenizer.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "post_processor": None}))
-    path = folder / "tokenizer_config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "tokenizer_class": "PreTrainedTokenizerFast"}))
+    changed(folder / "tokenizer.json", post_processor=None)
+    changed(folder / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
     values = settings(tmp_path, "endless", tmp_path / "r", data={"train": str(place / "news.jsonl"),
                       "valid": str(place / "news.jsonl")})  # fmt: skip
     assert "eos_token_id of generation_config.json (1)" in refused(values)

@@ -7,9 +7,11 @@ import pretrained as tiny
 import pytest
 import torch
 import yaml
+from left import assert_same_run, log_of
 from safetensors.torch import load_file
 from seq2seq_runs import LANGUAGE_MODELS, MIXED, NEWS, rlsum, settings, trained
-from tiny import calm
+from tiny import calm, stop
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from rlsum import config as configs
 from rlsum.data.corpus import Tokenization
@@ -21,29 +23,23 @@ pytestmark = pytest.mark.usefixtures("own_module_cache")
 ARCHITECTURES = ["bart", "t5", "pegasus", "mt5", *LANGUAGE_MODELS]
 
 
-def auto(folder):
-    """The auto class of a folder of transformers, and whether it is a language model's."""
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM
-
-    prompted = AutoConfig.from_pretrained(folder).model_type in LANGUAGE_MODELS
-    return (AutoModelForCausalLM if prompted else AutoModelForSeq2SeqLM), prompted
-
-
-def plain_texts(folder, prefix=""):
+def plain_texts(folder):
     """What plain transformers writes with a checkpoint folder, without any option."""
-    from transformers import AutoTokenizer
-
-    loader, prompted = auto(folder)
-    network, about = loader.from_pretrained(folder, output_loading_info=True)
+    if AutoConfig.from_pretrained(folder).model_type not in LANGUAGE_MODELS:
+        return tiny.plain_texts(folder, NEWS)
+    network, about = AutoModelForCausalLM.from_pretrained(folder, output_loading_info=True)
     assert not any(about[name] for name in ("missing_keys", "unexpected_keys", "mismatched_keys"))
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    if prompted:  # one article after the other: nothing is padded
-        prompts = language_models.prompts(tokenizer, [article for article, _ in NEWS])
-        rows = [(ids, network.eval().generate(torch.tensor([ids]))[0, len(ids) :]) for ids in prompts]
-        return [tokenizer.decode(row, skip_special_tokens=True).strip() for _, row in rows]
-    inputs = tokenizer([prefix + article for article, _ in NEWS], padding=True, return_tensors="pt")
-    texts = tokenizer.batch_decode(network.eval().generate(**inputs), skip_special_tokens=True)
-    return [text.strip() for text in texts]
+    prompts = language_models.prompts(tokenizer, [article for article, _ in NEWS])  # one by one: nothing is padded
+    rows = [network.eval().generate(torch.tensor([ids]))[0, len(ids) :] for ids in prompts]
+    return [tokenizer.decode(row, skip_special_tokens=True).strip() for row in rows]
+
+
+def assert_generates_what_plain_transformers_does(run, place, folder):
+    rlsum("generate", run, place / "news.jsonl", "-o", folder / "out.jsonl", "--batch-size", 2)
+    candidates = [output.candidate for output in read_outputs(folder / "out.jsonl")]
+    assert candidates == plain_texts(run / "best")
+    assert any(candidates)
 
 
 def moved(before, after):
@@ -55,24 +51,18 @@ def moved(before, after):
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_likelihood_then_reward_then_plain_transformers_generates_the_same(place, tmp_path, name):
     mle = trained(settings(place, name, tmp_path / "mle"))
-    log = [json.loads(line) for line in (mle / "metrics.jsonl").read_text().splitlines()]
-    nll = [row["nll"] for row in log if row["kind"] == "valid"]
+    nll = [row["nll"] for row in log_of(mle, "valid")]
     assert nll[-1] < nll[0]
     assert moved(place / name, mle / "best")
     assert json.loads((mle / "best" / "config.json").read_text())["model_type"] == name
     mixed = settings(place, name, tmp_path / "mixed", objective=MIXED, model={}) | {"model": None}
     run = trained(mixed, init=mle)
-    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    rows = [row for row in rows if row["kind"] == "train"]
+    rows = log_of(run, "train")
     assert any(row["advantage_std"] > 0 for row in rows)
     assert all({"loss_rl", "loss_mle", "reward", "baseline_reward", "sample_length"} <= row.keys() for row in rows)
     state, start = load_file(run / checkpoint.STATE), load_file(mle / "best" / "model.safetensors")
     assert any(not torch.equal(state[f"model.network.{key}"], tensor) for key, tensor in start.items())
-    out = tmp_path / "out.jsonl"
-    rlsum("generate", run, place / "news.jsonl", "-o", out, "--batch-size", 2)
-    candidates = [output.candidate for output in read_outputs(out)]
-    assert candidates == plain_texts(run / "best")
-    assert any(candidates)
+    assert_generates_what_plain_transformers_does(run, place, tmp_path)
 
 
 GROUPS = {"reward": "pretrained:vowels", "gamma": 0.5, "samples": 3}
@@ -106,8 +96,7 @@ def test_every_objective_trains_and_plain_transformers_goes_on(place, starts, tm
     """Each architecture with two of the objectives, which see no architecture: tokens and their scores alone."""
     mixed = settings(place, name, tmp_path / "r", objective=(OBJECTIVES | MORE)[objective]) | {"model": None}
     run = trained(mixed, init=starts[name])
-    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    rows = [row for row in rows if row["kind"] == "train"]
+    rows = log_of(run, "train")
     assert all(row["entropy"] > 0 and "baseline_reward" not in row and row["zero_groups"] < 1 for row in rows)
     if objective == "grpo":
         assert rows[0]["kl"] == pytest.approx(0, abs=1e-6)
@@ -120,11 +109,7 @@ def test_every_objective_trains_and_plain_transformers_goes_on(place, starts, tm
     checkpoint.put_weights(plain, {k[6:]: v for k, v in state.items() if k.startswith("model.")}, run,
                            optional=checkpoint._aliases(plain))  # fmt: skip
     checkpoint.save_weights(run / "best", plain, {})
-    out = tmp_path / "out.jsonl"
-    rlsum("generate", run, place / "news.jsonl", "-o", out, "--batch-size", 2)
-    candidates = [output.candidate for output in read_outputs(out)]
-    assert candidates == plain_texts(run / "best")
-    assert any(candidates)
+    assert_generates_what_plain_transformers_does(run, place, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -147,10 +132,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(place, tmp_path, name, object
     stopped({**values, "run": str(cut)}, 3)
     assert not (cut / checkpoint.RESULT).exists()
     build.trainer(checkpoint.read_config(cut), resume=True).fit()
-    for file in (checkpoint.STATE, "best/model.safetensors"):
-        a, b = load_file(whole / file), load_file(cut / file)
-        assert a.keys() == b.keys()
-        assert all(torch.equal(a[key], b[key]) for key in a), file
+    assert_same_run(cut, whole)
 
 
 def test_the_commands_from_end_to_end(place, tmp_path):
@@ -164,7 +146,8 @@ def test_the_commands_from_end_to_end(place, tmp_path):
     stored = checkpoint.read_config(tmp_path / "more" / "best")
     assert stored.model.prefix == "the mayor said "
     rlsum("generate", tmp_path / "more" / "best", place / "news.jsonl", "-o", out)
-    assert [output.candidate for output in read_outputs(out)] == plain_texts(tmp_path / "more/best", "the mayor said ")
+    expected = tiny.plain_texts(tmp_path / "more/best", NEWS, "the mayor said ")
+    assert [output.candidate for output in read_outputs(out)] == expected
     assert "rouge-l" in rlsum("evaluate", out, "--metrics", "rouge-l").output
 
 
@@ -179,16 +162,13 @@ def test_accumulated_batches_equal_a_large_one(place, tmp_path, smoothing):
         trainer = build.trainer(configs.check(values, "test"))
         calm(trainer)
         trainer.fit()
-        weights.append(load_file(run / checkpoint.STATE))
-    for key in weights[0]:
-        if key.startswith("model."):
-            torch.testing.assert_close(weights[0][key], weights[1][key], atol=3e-6, rtol=0, msg=key)
+        state = load_file(run / checkpoint.STATE)
+        weights.append({key: tensor for key, tensor in state.items() if key.startswith("model.")})
+    torch.testing.assert_close(*weights, atol=3e-6, rtol=0)
 
 
 def plain_loss(folder, smoothing):
     """The mean over articles of torch's smoothed cross entropy a token, by transformers alone."""
-    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-
     network, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
     total = 0.0
     for article, text in NEWS:
@@ -206,8 +186,7 @@ def test_smoothed_labels_are_in_the_loss_and_not_in_the_likelihood_that_is_logge
         values = settings(place, "t5", tmp_path / str(smoothing), objective={**objective, "label_smoothing": smoothing},
                           model={"dropout": False}, training={"batch_size": 6, "steps": 1},
                           data={"max_target": 40})  # fmt: skip
-        log = (trained(values) / "metrics.jsonl").read_text().splitlines()
-        rows.append([json.loads(line) for line in log])
+        rows.append(log_of(trained(values)))
     (start, first, end), (_, smoothed, smoothed_end) = rows
     assert smoothed["nll"] == pytest.approx(first["nll"], rel=1e-5)
     key = "loss" if objective["kind"] == "mle" else "loss_mle"
@@ -218,8 +197,6 @@ def test_smoothed_labels_are_in_the_loss_and_not_in_the_likelihood_that_is_logge
 
 
 def test_led_trains_decodes_and_goes_on_with_its_first_token_attending_everywhere(place, tmp_path):
-    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-
     options = {"model": {"global_attention": "first"}, "training": {"steps": 2}}
     run = trained(settings(place, "led", tmp_path / "mle", **options))
     mixed = settings(place, "led", tmp_path / "mixed", objective=MIXED, training={"steps": 2}) | {"model": None}
@@ -227,13 +204,7 @@ def test_led_trains_decodes_and_goes_on_with_its_first_token_attending_everywher
     assert checkpoint.read_config(mixed).model.global_attention == "first"
     out = tmp_path / "out.jsonl"
     rlsum("generate", mixed, place / "news.jsonl", "-o", out)
-    tokenizer = AutoTokenizer.from_pretrained(mixed / "best")
-    inputs = tokenizer([article for article, _ in NEWS], padding=True, return_tensors="pt")
-    everywhere = torch.zeros_like(inputs["input_ids"])
-    everywhere[:, 0] = 1
-    network = AutoModelForSeq2SeqLM.from_pretrained(mixed / "best").eval()
-    found = network.generate(**inputs, global_attention_mask=everywhere)
-    expected = [text.strip() for text in tokenizer.batch_decode(found, skip_special_tokens=True)]
+    expected = tiny.plain_texts(mixed / "best", NEWS, global_attention=True)
     assert [output.candidate for output in read_outputs(out)] == expected
 
 
@@ -244,8 +215,7 @@ def test_the_first_update_of_samples_has_ratios_of_exactly_one(place, tmp_path, 
     training = {"mixed_precision": precision, "accumulate": 2, "batch_size": 1}
     sampling = {"temperature": 1.2, "top_k": 20}
     run = trained(settings(place, name, tmp_path / "run", objective=objective, training=training, sampling=sampling))
-    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    outside = [row["ratio_outside"] for row in rows if row["kind"] == "train"]
+    outside = [row["ratio_outside"] for row in log_of(run, "train")]
     assert outside[::2] == [0, 0]
     assert min(outside[1::2]) > 0.5
 
@@ -256,9 +226,8 @@ def test_the_first_update_of_samples_has_ratios_of_exactly_one(place, tmp_path, 
 @pytest.mark.parametrize("name", ["bart", "t5", "llama", "gpt2"])
 def test_low_rank_updates_train_alone_and_load_merged_and_in_peft(place, tmp_path, name):
     peft = pytest.importorskip("peft")
-    from transformers import AutoTokenizer
-
-    loader, prompted = auto(place / name)
+    prompted = name in LANGUAGE_MODELS
+    loader = AutoModelForCausalLM if prompted else AutoModelForSeq2SeqLM
     lora = {"lora": {"rank": 2, "alpha": 64}, "gradient_checkpointing": True}
     values = settings(place, name, tmp_path / "run", model=lora, training={"learning_rate": 1e-2})
     run = trained(values)
@@ -277,9 +246,7 @@ def test_low_rank_updates_train_alone_and_load_merged_and_in_peft(place, tmp_pat
     inputs = tokenizer(**texts, return_tensors="pt")
     with torch.no_grad():
         torch.testing.assert_close(adapted(**inputs).logits, merged(**inputs).logits, atol=1e-4, rtol=1e-4)
-    out = tmp_path / "out.jsonl"
-    rlsum("generate", run, place / "news.jsonl", "-o", out)
-    assert [output.candidate for output in read_outputs(out)] == plain_texts(run / "best")
+    assert_generates_what_plain_transformers_does(run, place, tmp_path)
     mixed = settings(place, name, tmp_path / "mixed", objective=MIXED) | {"model": None}
     trained(mixed, init=run)
     assert checkpoint.read_config(tmp_path / "mixed").model.lora is None
@@ -290,34 +257,20 @@ def test_low_rank_updates_train_alone_and_load_merged_and_in_peft(place, tmp_pat
 
 def stopped(values, step):
     """A run that was stopped before update ``step``."""
-    trainer = build.trainer(configs.check(values, "test"))
-    update = trainer.update
-
-    def stopping():
-        if trainer.progress.step == step:
-            raise KeyboardInterrupt
-        update()
-
-    trainer.update = stopping
-    with pytest.raises(KeyboardInterrupt):
-        trainer.fit()
+    stop(build.trainer(configs.check(values, "test")), step)
 
 
 @pytest.mark.parametrize("lora", [None, {"rank": 2}], ids=["all weights", "low-rank"])
 def test_a_resumed_run_measures_from_the_same_start(place, tmp_path, lora):
     if lora:
         pytest.importorskip("peft")
-    options = {"objective": {**MIXED, "kl": 0.2}, "model": {"lora": lora}}
-    options["training"] = {"learning_rate": 1e-2}
+    options = {"objective": {**MIXED, "kl": 0.2}, "model": {"lora": lora}, "training": {"learning_rate": 1e-2}}
     whole = trained(settings(place, "t5", tmp_path / "whole", **options))
-    options["model"] = {"lora": lora}
     stopped(settings(place, "t5", tmp_path / "cut", **options), 3)
     assert (tmp_path / "cut" / checkpoint.START).exists() == (lora is None)  # else the start is beneath the updates
     build.trainer(checkpoint.read_config(tmp_path / "cut"), resume=True).fit()
-    a, b = (load_file(tmp_path / run / checkpoint.STATE) for run in ("whole", "cut"))
-    assert all(torch.equal(a[key], b[key]) for key in a)
-    rows = [json.loads(line) for line in (whole / "metrics.jsonl").read_text().splitlines()]
-    distances = [row["kl"] for row in rows if row["kind"] == "train"]
+    assert_same_run(tmp_path / "cut", whole)
+    distances = [row["kl"] for row in log_of(whole, "train")]
     assert distances[0] < 1e-6  # the first update still is the start
     assert all(distance > 1e-6 for distance in distances[1:])
 

@@ -1,6 +1,5 @@
 """Samples made ahead: however they are decoded and whoever scores them, an update is the same."""
 
-import json
 import threading
 from dataclasses import replace
 
@@ -8,16 +7,15 @@ import numpy as np
 import pytest
 import tiny
 import torch
+from left import assert_near, log_of
 
 import rewards
 from rlsum.config import ConfigError
 from rlsum.training import build, checkpoint
 from rlsum.training.earned import Earned
-from rlsum.training.log.monitor import METRICS
 from rlsum.training.rollout import Rollout
 from rlsum.training.start.origin import Origin, check_start
 from rlsum.training.steps import controlled, training_step
-from rlsum.training.trainer import field_of
 
 SELF_CRITICAL = {"samples": 2, "gamma": 0.6}
 CLIPPED = {"estimator": "rloo", "samples": 3, "clip": 0.2, "updates_per_sample": 2, "kl": 0.2}
@@ -34,19 +32,14 @@ def trained(run, objective=SELF_CRITICAL, reward=None, **training):
     )
     tiny.calm(trainer)
     trainer.fit()
-    rows = [json.loads(line) for line in (run / METRICS).read_text().splitlines()]
-    train = [{name: v for name, v in row.items() if not field_of(name).machine} for row in rows if "loss" in row]
-    return trainer.model.state_dict(), train
+    return trainer.model.state_dict(), log_of(run, "train")
 
 
 def assert_equal(found, expected):
     (weights, log), (others, other_log) = found, expected
-    for row, other in zip(log, other_log, strict=True):
-        assert row.pop("kind") == other.pop("kind")
-        assert (row.pop("ranked_right", None) is None) == (other.pop("ranked_right", None) is None)  # a mean over pairs
-        assert row == pytest.approx(other, rel=1e-4, abs=1e-6)
-    for name, tensor in others.items():
-        torch.testing.assert_close(weights[name], tensor, atol=1e-5, rtol=0, msg=name)
+    logs = ([{**row, "ranked_right": "ranked_right" in row} for row in rows] for rows in (log, other_log))
+    assert_near(*logs, rel=1e-4, abs=1e-6)  # but for a mean over pairs
+    torch.testing.assert_close(weights, others, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("objective", [SELF_CRITICAL, CLIPPED, RANKING, TOKEN])
@@ -56,8 +49,7 @@ def test_decoding_and_update_are_divided_apart_and_the_log_is_that_of_the_whole(
     assert whole[1][0]["advantage_std" if "kind" not in objective else "ranked_right"] > 0
     for size, accumulate, decode in divisions:
         run = tmp_path / f"{size}-{decode}"
-        found = trained(run, objective, batch_size=size, accumulate=accumulate, decode_batch=decode)
-        assert_equal(found, (whole[0], [dict(row) for row in whole[1]]))
+        assert_equal(trained(run, objective, batch_size=size, accumulate=accumulate, decode_batch=decode), whole)
 
 
 def test_worker_processes_score_the_same_to_the_last_bit(tmp_path):
@@ -67,9 +59,9 @@ def test_worker_processes_score_the_same_to_the_last_bit(tmp_path):
     overlapped = trained(tmp_path / "overlapped", reward=limited, reward_workers=2, **options)
     limited.close()
     assert serial[1] == overlapped[1]
-    for row in [*serial[1], json.loads((tmp_path / "overlapped" / METRICS).read_text().splitlines()[0])]:
+    for row in [*serial[1], log_of(tmp_path / "overlapped")[0]]:
         assert row["reward"] == pytest.approx(row["reward/rouge-1"] + 0.5 * row["reward/repetition"])
-    assert all(torch.equal(overlapped[0][name], tensor) for name, tensor in serial[0].items())
+    torch.testing.assert_close(overlapped[0], serial[0], rtol=0, atol=0)
 
 
 def test_scoring_goes_on_while_the_next_samples_are_decoded(tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import tiny
 from accelerate.tracking import LOGGER_TYPE_TO_CLASS, GeneralTracker
+from left import log_of
 
 from rlsum.config import Config, ConfigError, DataConfig, Training
 from rlsum.training.log.trackers import start_trackers
@@ -133,11 +134,8 @@ def test_tensorboard_keeps_what_the_run_logs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     trainer = tiny.trainer(tiny.config(tmp_path / "mine", steps=3, log_every=1))
     accelerator = launch.new_accelerator(replace(trainer.config.training, tracker=("tensorboard",)), trainer.run)
-    trainer.accelerator.log_with, trainer.accelerator.project_configuration = (
-        accelerator.log_with,
-        accelerator.project_configuration,
-    )
+    trainer.accelerator.log_with = accelerator.log_with
+    trainer.accelerator.project_configuration = accelerator.project_configuration
     start_trackers(trainer.config, trainer.accelerator, 0)
     trainer.fit()
-    logged = [json.loads(line) for line in (trainer.run / "metrics.jsonl").read_text().splitlines()]
-    assert read_tensorboard(trainer.run) == pytest.approx([row["loss"] for row in logged if row["kind"] == "train"][-1])
+    assert read_tensorboard(trainer.run) == pytest.approx(log_of(trainer.run, "train")[-1]["loss"])

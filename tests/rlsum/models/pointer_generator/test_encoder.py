@@ -1,6 +1,6 @@
 import pytest
+import tiny
 import torch
-from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from rlsum.models.pointer_generator.encoder import BidirectionalEncoder, reversal
@@ -11,24 +11,13 @@ def encoder_of(layers, dropout=0.0):
     return BidirectionalEncoder(PointerGeneratorConfig(embedding=5, hidden=4, encoder_layers=layers, dropout=dropout))
 
 
-def library_lstm(encoder, input_size, hidden, layers):
-    """The same weights in torch's own bidirectional LSTM."""
-    lstm = nn.LSTM(input_size, hidden, layers, batch_first=True, bidirectional=True)
-    with torch.no_grad():
-        for layer in range(layers):
-            for suffix, directions in (("", encoder.forwards), ("_reverse", encoder.backwards)):
-                for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
-                    getattr(lstm, f"{name}_l{layer}{suffix}").copy_(getattr(directions[layer], f"{name}_l0"))
-    return lstm
-
-
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_states_are_those_of_the_packed_library_lstm(layers):
     torch.manual_seed(layers)
     encoder = encoder_of(layers)
     inputs, lengths = torch.randn(4, 7, 5), torch.tensor([7, 1, 4, 6])
     packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
-    output, (h, _) = library_lstm(encoder, 5, 4, layers)(packed)
+    output, (h, _) = tiny.library_lstm(encoder)(packed)
     expected = pad_packed_sequence(output, batch_first=True)[0]
     states, last = encoder(inputs, lengths)
     for row, length in enumerate(lengths):

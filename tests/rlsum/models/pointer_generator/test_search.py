@@ -16,9 +16,6 @@ from rlsum.models.drawing import draw, most_probable
 from rlsum.models.pointer_generator import search
 from rlsum.models.sampling import NEVER, Drawn, NextWords
 
-PAIRS = (*tiny.PAIRS, tiny.EMPTY)
-
-
 SEEDS = [1, 2, 4]
 
 
@@ -102,7 +99,7 @@ def test_decoding_stops_when_all_rows_have_ended():
 )
 @torch.no_grad()
 def test_a_beam_of_one_is_greedy(seed, options):
-    model, batch = tiny.copier(seed=seed, coverage=True), tiny.batch(PAIRS)
+    model, batch = tiny.copier(seed=seed, coverage=True), tiny.batch(tiny.ARTICLES)
     decoding = Decoding(**{"max_length": 8, **options})
     greedy, beam = model.generate(batch, decoding), model.generate(batch, replace(decoding, method="beam", beam=1))
     assert torch.equal(greedy.ids, beam.ids)
@@ -131,7 +128,7 @@ def test_a_beam_as_wide_as_the_language_finds_the_best_sequence(seed, least, pen
 @pytest.mark.parametrize("seed", SEEDS)
 @torch.no_grad()
 def test_the_beams_score_is_the_models_and_beats_greedy_where_greedy_ended(seed):
-    model, batch = tiny.copier(seed=seed), tiny.batch(PAIRS)
+    model, batch = tiny.copier(seed=seed), tiny.batch(tiny.ARTICLES)
     wide = Decoding(method="beam", beam=60, max_length=6, length_penalty=0.0)
     tokens, greedy = model.generate(batch, wide), model.generate(batch, Decoding(max_length=6))
     scored = model(batch, tokens.ids).log_prob
@@ -145,7 +142,7 @@ def test_the_beams_score_is_the_models_and_beats_greedy_where_greedy_ended(seed)
 @torch.no_grad()
 def test_an_article_that_is_done_collects_no_more_while_others_go_on(seed):
     """A strong length penalty would prefer the longer hypotheses that only company gives time for."""
-    model, batch = tiny.copier(seed=seed), tiny.batch([*PAIRS, *tiny.stories(6)])
+    model, batch = tiny.copier(seed=seed), tiny.batch([*tiny.ARTICLES, *tiny.stories(6)])
     decoding = Decoding(method="beam", beam=2, max_length=12, length_penalty=3.0)
     together = model.to_text(batch, model.generate(batch, decoding))
     alone = [tiny.selected(batch, [row]) for row in range(len(batch))]
@@ -158,7 +155,7 @@ def test_an_unlikely_end_does_not_beat_what_was_cut_off(penalty):
     """An end is so improbable that only a wide beam holds it; greedy decoding is the better text by the beam's rank."""
     seen = 0
     for seed in range(8):
-        model, batch = tiny.copier(seed=seed), tiny.batch(PAIRS)
+        model, batch = tiny.copier(seed=seed), tiny.batch(tiny.ARTICLES)
         model.word_out.bias[EOS] -= 4
         greedy = model.generate(batch, Decoding(max_length=5))
         wide = Decoding(method="beam", beam=40, max_length=5, length_penalty=penalty)
@@ -246,7 +243,7 @@ def test_self_critical_greedy_is_greedy_and_samples_are_ordered_by_article():
 
 @pytest.mark.parametrize("steps", [2, 3, 100])
 def test_rare_looks_for_ended_rows_change_no_text(steps, monkeypatch):
-    model, batch = tiny.copier(), tiny.batch(PAIRS)
+    model, batch = tiny.copier(), tiny.batch(tiny.ARTICLES)
     noise = torch.rand(3 * len(batch), 9, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     expected = model.self_critical(batch, 3, Sampling(max_length=9), noise)
     monkeypatch.setattr(execution, "ON_CPU", execution.ON_CPU._replace(steps_between_looks=steps))

@@ -9,9 +9,6 @@ import torch
 from rlsum.data.vocabulary import BOS, EOS, PAD, UNK
 from rlsum.models.decoding import Decoding, Sampling
 
-PAIRS = (*tiny.PAIRS, tiny.EMPTY)
-
-
 SEEDS = [1, 2, 4]
 
 
@@ -19,7 +16,7 @@ SEEDS = [1, 2, 4]
 @pytest.mark.parametrize(("least", "most"), [(0, 3), (2, 6), (5, 6), (7, 8)])
 @torch.no_grad()
 def test_lengths_are_within_their_limits(method, least, most):
-    batch = tiny.batch(PAIRS)
+    batch = tiny.batch(tiny.ARTICLES)
     decoding = Decoding(method=method, min_length=least, max_length=most, samples=4, beam=3)
     for seed in SEEDS:
         ids = tiny.copier(seed=seed).generate(batch, decoding).ids
@@ -41,7 +38,7 @@ def repeats(row, n):
 def test_no_ngram_repeats_once_blocked(method, n):
     free = blocked = 0
     for seed in SEEDS:
-        model, batch = tiny.copier(seed=seed), tiny.batch(PAIRS)
+        model, batch = tiny.copier(seed=seed), tiny.batch(tiny.ARTICLES)
         decoding = Decoding(method=method, beam=3, max_length=10)
         free += sum(repeats(tiny.words_of(row), n) for row in model.generate(batch, decoding).ids)
         tokens = model.generate(batch, replace(decoding, block_ngrams=n))

@@ -13,8 +13,6 @@ from rlsum.models.decoding import Decoding, Sampling
 from rlsum.models.pointer_generator import stepping
 from rlsum.models.pointer_generator.stepping import EAGER, Steps
 
-PAIRS = (*tiny.PAIRS, tiny.EMPTY)
-
 
 @pytest.fixture
 def graphs(monkeypatch):
@@ -32,7 +30,7 @@ def talker(**options):
 
 def decoded(model, method):
     """Ids and log-probabilities of texts of 20 tokens at most."""
-    batch = tiny.batch(PAIRS).to(next(model.parameters()).device)
+    batch = tiny.batch(tiny.ARTICLES).to(next(model.parameters()).device)
     if method == "greedy":
         return model.generate(batch, Decoding(max_length=20))
     torch.manual_seed(3)

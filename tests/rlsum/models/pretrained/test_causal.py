@@ -1,7 +1,5 @@
 """Language models as summarizers, held against transformers' own decoding, and a plain loop over tokens."""
 
-import json
-
 import language_models as lm
 import pretrained as tiny
 import pytest
@@ -294,8 +292,6 @@ def test_rules_for_single_tokens_are_refused(folders, key):
 
 @pytest.mark.parametrize("wrong", [9999, -1])
 def test_an_end_that_the_network_does_not_have_is_named(tmp_path, wrong):
-    folder = lm.save(tmp_path / "llama", "llama")
-    path = folder / loading.GENERATION
-    path.write_text(json.dumps({**json.loads(path.read_text()), "eos_token_id": [2, wrong]}))
+    folder = tiny.ruled(lm.save(tmp_path / "llama", "llama"), eos_token_id=[2, wrong])
     with pytest.raises(UserError, match=rf"llama: eos_token_id={wrong} is no token .* correct generation_config.json"):
         lm.summarizer(folder)
