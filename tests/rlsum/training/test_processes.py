@@ -203,6 +203,9 @@ def test_the_example_configurations_are_accelerates():
 # ---- pretrained models, and a real launcher -----------------------------------------------------------------------
 
 
+VARIED = {**MIXED, "reward": "pretrained:vowels"}  # random texts differ under it
+
+
 def news(count, first=0):
     return [pretrained.NEWS[i % 3] for i in range(first, first + count)]
 
@@ -213,11 +216,10 @@ def test_two_processes_equal_one_for_pretrained_models(tmp_path, kind, name):
     data_of(tmp_path, news)
     (language_models if kind == "causal" else pretrained).save(tmp_path / name, name)
     options = {"model": {"kind": kind, "pretrained": str(tmp_path / name), "dropout": False}}
-    grouped = {"kind": "mixed", "reward": "rouge-1", "estimator": "rloo", "samples": 3, "gamma": 0.7, "kl": 0.1}
     cases = {
         "mle": {},
-        "mixed": RUNS["mixed"],
-        "rloo": {"objective": grouped},
+        "mixed": {**NINE, "objective": VARIED},
+        "rloo": {"objective": {**VARIED, "estimator": "rloo", "samples": 3, "gamma": 0.7, "kl": 0.1}},
         "smoothed": {"objective": {"kind": "mle", "label_smoothing": 0.2}, "optimizer": "adafactor"},
     }
     jobs = [
@@ -269,7 +271,7 @@ def test_a_sharded_model_trains_saves_and_goes_on_as_a_whole_one(tmp_path):
     """FSDP; accelerate has it for accelerators alone, so the test tells it that this is one."""
     data_of(tmp_path, news)
     pretrained.save(tmp_path / "bart", "bart")
-    options = {"model": of_bart(tmp_path), "objective": MIXED | {"kl": 0.1}}
+    options = {"model": of_bart(tmp_path), "objective": VARIED | {"kl": 0.1}}
     whole, cut = (written(tmp_path, name, 2, **options) for name in ("whole", "sharded"))
     jobs = [
         job(2, "train", whole),
@@ -290,7 +292,7 @@ def test_a_sharded_model_in_bf16_learns_what_a_whole_one_does(tmp_path):
     """FSDP, as above. Half precision is autocast's in both, so the first update's likelihood is the same in float32."""
     data_of(tmp_path, news)
     pretrained.save(tmp_path / "bart", "bart")
-    options = {"model": of_bart(tmp_path), "objective": MIXED | {"clip": 0.2}, "mixed_precision": "bf16"}
+    options = {"model": of_bart(tmp_path), "objective": VARIED | {"clip": 0.2}, "mixed_precision": "bf16"}
     whole, sharded = (written(tmp_path, name, 2, **options) for name in ("whole", "sharded"))
     ended, told = commands(tmp_path, [job(2, "train", whole), job(2, "train", sharded, **SHARDED)])
     assert ended == [[0, 0], [0, 0]], told
@@ -299,7 +301,7 @@ def test_a_sharded_model_in_bf16_learns_what_a_whole_one_does(tmp_path):
     assert two[0]["nll"] == pytest.approx(one[0]["nll"], rel=1e-4)  # log-probabilities in bf16 are 1e-3 away
     for row, other in zip(one, two, strict=True):
         assert other["ratio_outside"] == 0  # of samples that were just drawn
-        for key in ("nll", "loss_mle", "entropy"):
-            assert other[key] == pytest.approx(row[key], rel=2e-2), f"{key} of update {row['step']}"
+        for key, close in {"nll": 0.02, "loss_mle": 0.02, "entropy": 0.1}.items():  # of samples: some come to differ
+            assert other[key] == pytest.approx(row[key], rel=close), f"{key} of update {row['step']}"
     weights, _ = weights_of(tmp_path / "sharded" / "best" / checkpoint.WEIGHTS)
     assert all(tensor.dtype == torch.float32 and tensor.isfinite().all() for tensor in weights.values())
