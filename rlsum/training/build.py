@@ -97,10 +97,9 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
 def _checked(config: Config, origin: Origin) -> Config:
     """The configuration with its tokenizer. Raises for what is wrong with files or keys; reads no weights."""
     if origin.resumed:
-        state = Path(config.run) / checkpoint.STATE
-        check_logs(state.parent)
-        if origin.checkpoint is not None and state.is_file():  # else `load_state` says so
-            check_files(origin.checkpoint, state)
+        check_logs(Path(config.run))
+        if origin.checkpoint is not None:
+            check_files(origin.checkpoint, Path(config.run) / checkpoint.STATE)
     else:
         check_start(config, origin)
         config = _with_tokenizer(config, origin)

@@ -212,8 +212,6 @@ def save_state(run: Path, model: nn.Module, moments: Mapping[str, Tensor], progr
 
 def load_state(run: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
     """Restore a run's state. Raises CheckpointError if there is none."""
-    if not (run / STATE).is_file():
-        raise CheckpointError(f"{run}: no {STATE} to resume from; start the run without {option('resume')}")
     tensors, progress = _read(run / STATE, "progress")
     weights = {name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")}
     put_weights(model, weights, run / STATE, optional=_aliases(model))

@@ -146,12 +146,6 @@ def test_a_state_before_any_update_comes_back(tmp_path):
     assert checkpoint.load_state(tmp_path, model, adam(model)) == Progress()
 
 
-def test_no_state_to_resume_from_is_a_clear_error(tmp_path):
-    model = tiny.model()
-    with pytest.raises(CheckpointError, match=r"no state\.safetensors to resume from"):
-        checkpoint.load_state(tmp_path, model, adam(model))
-
-
 def test_a_state_of_other_sizes_is_a_clear_error(tmp_path):
     model = tiny.model()
     checkpoint.save_state(tmp_path, model, checkpoint.moments_of(adam(model)), Progress())
