@@ -87,16 +87,6 @@ def whole(place):
     return place / "whole"
 
 
-def test_a_run_stopped_before_its_first_validation_ended_begins_when_it_is_resumed(place, tmp_path, monkeypatch):
-    folder = tmp_path / "r"
-    original = Trainer.measure
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "measure", lambda self: os.kill(os.getpid(), signal.SIGTERM) or original(self))
-        assert run("train", place / "mle.yaml", f"run={folder}").exit_code == 128 + signal.SIGTERM
-    assert run("train", place / "mle.yaml", f"run={folder}", "--auto-resume").exit_code == 0
-    assert_same_states(folder, place / "mle")
-
-
 def test_a_run_that_never_beat_its_start_says_so(place, tmp_path):
     folder = tmp_path / "r"
     options = ["training.learning_rate=1e-12", "training.choose_by=rouge-1", "training.validate_decoded=6"]
