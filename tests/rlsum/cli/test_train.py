@@ -187,14 +187,6 @@ def test_the_start_must_be_a_checkpoint_and_a_resumed_run_a_run(place, tmp_path)
     assert "--resume" in both
 
 
-def test_generating_from_nothing_or_with_impossible_lengths_is_refused(place, tmp_path):
-    test, out = place / "data/test.jsonl", tmp_path / "o.jsonl"
-    assert "give a run folder" in refused("generate", tmp_path, test, "-o", out)
-    message = refused("generate", place / "mle", test, "-o", out, "--min-length", 12)
-    assert "--min-length 12: must be smaller than the maximum of 12" in message
-    assert not out.exists()
-
-
 @pytest.mark.usefixtures("nothing_is_read")
 def test_sizes_that_do_not_fit_the_start_are_refused(place, tmp_path):
     message = refused("train", place / "mixed.yaml", f"run={tmp_path / 'r'}", "model.hidden=9", "--init", place / "mle")

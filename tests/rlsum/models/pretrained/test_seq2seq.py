@@ -264,13 +264,6 @@ def test_the_first_token_attends_to_all_as_in_transformers_with_that_mask(folder
         assert row[1 : 1 + len(kept)].tolist() == kept
 
 
-def test_global_attention_is_refused_where_there_is_none(folders):
-    sizes = {name: loading.load_config(str(folders[name])) for name in ("led", "bart")}
-    assert loading.attention_faults(sizes["led"], "first") == loading.attention_faults(sizes["bart"], "none") == []
-    (fault,) = loading.attention_faults(sizes["bart"], "first")
-    assert fault.startswith("model.global_attention=first: bart attends to all tokens already; leave it out")
-
-
 # ---- texts --------------------------------------------------------------------------------------------------------
 
 
@@ -335,11 +328,6 @@ def test_settings_that_cannot_be_read_are_a_fault_and_none_are_not(folders, tmp_
     assert "generation_config.json is not a JSON object; correct it, or delete it" in fault
     (copied / "generation_config.json").unlink()
     assert loading.folder_faults(str(copied)) == []
-
-
-def test_a_model_that_is_no_encoder_decoder_is_refused(tiny_encoder):
-    with pytest.raises(loading.PretrainedError, match="bert writes no texts"):
-        loading.load_config(str(tiny_encoder))
 
 
 def test_a_name_that_cannot_be_reached_is_a_clear_error():
