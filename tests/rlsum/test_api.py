@@ -223,7 +223,5 @@ def test_a_notebook_shows_a_result_once(monkeypatch):
 
 
 def test_without_jinja_a_notebook_shows_the_text(monkeypatch):
-    import sys
-
     monkeypatch.setitem(sys.modules, "jinja2", None)
     assert api.evaluate({"a": TEXTS}, REFERENCES, "rouge-l", resamples=50)._repr_html_() is None

@@ -57,8 +57,6 @@ MIXED, coverage_on_samples: true, coverage_weight: 0 -> coverage_on_samples=True
 
 
 REWARDED = {"MIXED": "mixed", "RANKING": "ranking, samples: 4", "RISK": "minimum-risk, samples: 4"}
-
-
 REWARDED |= {"BEST": "best-of-n, samples: 4"}
 
 

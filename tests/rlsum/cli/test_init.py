@@ -20,8 +20,6 @@ STORIES = [
     for story in stories(1, "train", 40)
 ]
 GERMAN = "Der Bürgermeister eröffnete gestern eine neue Schule in der Stadt, und viele Menschen kamen zu dem Fest."
-
-
 FRENCH = "Le maire a ouvert hier une nouvelle école dans la ville, et beaucoup de gens sont venus pour la fête."
 WELSH = "Genir pawb yn rhydd ac yn gydradd â'i gilydd mewn urddas a hawliau."
 

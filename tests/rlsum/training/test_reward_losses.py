@@ -27,8 +27,6 @@ LOG_PROB = torch.tensor([[-1.0, -2.0, 0.0], [-1.0, -1.0, -1.0], [-2.0, -1.0, -3.
 
 
 LENGTHS = np.array([[2, 3], [3, 2]])
-
-
 WITHOUT_ADVANTAGES = {"ranking": {"margin": 9.0}, "minimum-risk": {}, "best-of-n": {}}
 
 
