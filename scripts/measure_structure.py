@@ -27,7 +27,8 @@ def main() -> None:
     folder = parser.parse_args().folder.resolve()
     sys.path.insert(0, str(folder))
     files = {file: len(file.read_text(encoding="utf-8").splitlines()) for file in _sources(folder)}
-    imports = imports_of(grimp.build_graph(*PACKAGES, cache_dir=None))
+    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in sorted(graph.modules)}
     rooms = {module: room(module) for module in imports}
     between = Counter((rooms[a], rooms[b]) for a, targets in imports.items() for b in targets if rooms[a] != rooms[b])
     neighbours: dict[str, set[str]] = {name: set() for name in rooms.values()}
@@ -53,11 +54,6 @@ def main() -> None:
     for a, b in between:
         packages[a.partition(".")[0]].add(b.partition(".")[0])
     _print_circles("packages", circles({package: others - {package} for package, others in packages.items()}))
-
-
-def imports_of(graph: grimp.ImportGraph) -> dict[str, set[str]]:
-    """Each module with the modules that it imports directly."""
-    return {module: graph.find_modules_directly_imported_by(module) for module in sorted(graph.modules)}
 
 
 def room(module: str) -> str:

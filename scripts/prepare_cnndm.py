@@ -31,7 +31,8 @@ Row = dict[str, Any]
 
 def main() -> None:
     options = _options()
-    with tempfile.TemporaryDirectory(dir=_made(options.out)) as folder:
+    options.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=options.out) as folder:
         splits = {name: Split.of(options.folder, name, Path(folder)) for name in ("train", "val", "test")}
         held_out = {*splits["val"].summaries, *splits["test"].summaries}
         train = [row for row, summary in enumerate(splits["train"].summaries) if summary not in held_out]
@@ -50,11 +51,6 @@ def main() -> None:
             _write(options.out / f"{name}.jsonl", rows)
         if options.systems:
             _write_systems(options.folder, options.out, [*splits["test"].rows(drawn)])
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def _options() -> argparse.Namespace:
