@@ -57,7 +57,12 @@ class Plain(BaseReward):
         if inputs.references is not None:
             references_of(self.name, inputs)
         arguments = self._arguments(inputs)
-        scores = np.asarray(self.function(*arguments.args, **arguments.kwargs), dtype=np.float64)
+        returned = self.function(*arguments.args, **arguments.kwargs)
+        try:
+            scores = np.asarray(returned, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            what = f"a {type(returned).__name__} that is no list of numbers ({error})"
+            raise RewardError(f"{self.name} returned {what}; return one number a candidate") from error
         if scores.shape != (len(inputs.candidates),):
             raise RewardError(f"{self.name} returned shape {scores.shape} for {len(inputs.candidates)} candidates")
         return scores

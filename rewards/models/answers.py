@@ -22,7 +22,7 @@ from rewards.wrappers.cached import Store, content_key
 
 TOP = 20  # tokens whose probabilities are asked for
 PROBES = 3  # questions that are asked alone until one is answered
-NUMBER = re.compile(r"\W*?(?:[^\d:=]+(?:[:=]|\bis\b)\s*\W*?)?(-?\d+(?:\.\d+)?)(?:\s*(?:/|out of)\s*(\d+))?\W*")
+NUMBER = re.compile(r"\W*?(?:[^\d:=]+(?:[:=]|\bis\b)\s*\W*?)?(-?\d+(?:\.\d+)?)(?:\s*(?:/|out of)\s*(\d+))?[^\w/]*")
 
 
 class Judged(NamedTuple):
@@ -56,9 +56,11 @@ class Answers:
             return Judged(math.nan, reason=str(refused))
         if (shares := answers[0]["shares"]) is not None:
             return Judged(float(np.dot(shares, range(low, high + 1))), shares)
-        numbers = [number for answer in answers if (number := number_in(answer["text"], low, high)) is not None]
+        whole = [answer for answer in answers if high < 10 or not _may_go_on(answer)]
+        numbers = [number for answer in whole if (number := number_in(answer["text"], low, high)) is not None]
         said = " ".join(answers[0]["text"].split())[:60]
-        reason = "" if numbers else f"the judge answered {said!r}, not a number from {low} to {high}"
+        cut = "cut off by max_tokens=, " if answers[0].get("cut") else ""
+        reason = "" if numbers else f"the judge answered {said!r}, {cut}not a number from {low} to {high}"
         return Judged(float(np.mean(numbers)) if numbers else math.nan, None, numbers, reason)
 
     def _ask(self, draws: Mapping[str, int]) -> dict[str, Refused]:
@@ -110,6 +112,7 @@ class Answers:
     def _keep(self, key: bytes, answer: Mapping[str, Any]) -> None:
         """Called by one thread at a time, as soon as the answer is there."""
         self._kept[key] = kept = {"text": answer["text"], "shares": shares_in(answer, *self.options.ends())}
+        kept |= {"cut": True} if answer["cut"] else {}
         if self._store is not None:
             self._store.put({key: json.dumps(kept)})
 
@@ -163,6 +166,11 @@ class Asker(PairReward):
         self.__dict__.update(state)
         self._answers = Answers(self.options)
         self._reasons: dict[Any, str] = {}
+
+
+def _may_go_on(answer: Mapping[str, Any]) -> bool:
+    """Whether an answer was cut off within or behind a number, of which the next token may be a digit."""
+    return bool(answer.get("cut")) and answer["text"][-1:].isdigit()
 
 
 def number_in(text: str, low: int, high: int) -> float | None:

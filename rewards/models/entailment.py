@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +118,8 @@ class Entailment(ModelReward):
         entails, contradicts = self._labels
         if not pairs:
             return np.empty(0)
-        cut = {} if loaded.limit is None else {"truncation": "only_first", "max_length": loaded.limit}
+        cut: dict[str, Any] = {} if loaded.limit is None else {"truncation": "only_first", "max_length": loaded.limit}
+        cut["split_special_tokens"] = True  # a text may spell the end of one
         logits = loaded.logits(loaded.tokenizer(*map(list, zip(*pairs, strict=True)), **cut)).astype(np.float64)
         probabilities = np.exp(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
         scores = probabilities[:, entails]

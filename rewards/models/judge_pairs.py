@@ -108,6 +108,11 @@ class JudgePairs(Asker):
         return self._signed({"against": against, "prompt": prompt})
 
     @property
+    def reads_texts(self) -> bool:
+        """Whether the other summaries are those of a file."""
+        return self.options.against is not None
+
+    @property
     def notes(self) -> list[str]:
         """The share of the text shown first, and of pairs that the place alone decided; nothing before a pair."""
         if not self._orders:

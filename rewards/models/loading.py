@@ -29,13 +29,18 @@ TOKENS = {"cpu": 2048, "cuda": 16384}  # of a batch, padding counted
 
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
-    """A model in evaluation mode and its tokenizer; ``limit``: tokens that it reads at once, None: no limit."""
+    """A model in evaluation mode and its tokenizer; ``limit``: tokens that it reads at once, None: no limit.
+
+    ``unpadded``: neither has a token for padding. A classifier reads the last token that is none, so rows are padded
+    with one that they do not have: the end of a turn may be the token to read.
+    """
 
     model: Any
     tokenizer: Any
     limit: int | None
     name: str
     device: Device
+    unpadded: bool = False
 
     @property
     def location(self) -> str:
@@ -108,6 +113,11 @@ class LoadedModel:
     def numbers(self, encoded: Mapping[str, Sequence[Sequence[int]]]) -> Tensor:
         """As ``logits``, in one batch and with a gradient, in the precision of the model."""
         padded = self.tokenizer.pad(dict(encoded), return_tensors="pt").to(self.device)
+        if self.unpadded:
+            used = {token for row in encoded["input_ids"] for token in row}
+            free = next(token for token in range(len(self.tokenizer)) if token not in used)
+            padded["input_ids"] = padded["input_ids"].masked_fill(padded["attention_mask"] == 0, free)
+            self.model.config.pad_token_id = free
         logits: Tensor = self.model(**padded).logits
         return logits
 
@@ -204,12 +214,16 @@ class ModelSource:
             raise RewardError(f"model {self.location!r}: {what}, which would be random; give a model trained for this")
         if not tokenizer.is_fast:
             raise RewardError(f"model {self.location!r}: it has no fast tokenizer, which knows positions; give another")
-        if tokenizer.pad_token_id is None:
+        if tokenizer.pad_token_id is None and model.config.pad_token_id is not None:
+            tokenizer.pad_token = tokenizer.convert_ids_to_tokens(model.config.pad_token_id)
+        unpadded = tokenizer.pad_token_id is None
+        if unpadded:
             tokenizer.pad_token = tokenizer.eos_token
         model.config.pad_token_id = tokenizer.pad_token_id  # by which a classifier finds the last token
         tokenizer.padding_side = "right"
         name = f"{model.config.model_type}-{digest_of(model, tokenizer)}"
-        return LoadedModel(model.eval().to(device), tokenizer, positions(model.config, tokenizer), name, device)
+        limit = positions(model.config, tokenizer)
+        return LoadedModel(model.eval().to(device), tokenizer, limit, name, device, unpadded)
 
     def _kind(self, is_encoder_decoder: bool) -> Any:
         import transformers

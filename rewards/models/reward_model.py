@@ -156,6 +156,6 @@ class RewardModel(ModelReward):
         tokenizer, (given, candidate) = loaded.tokenizer, (encodable(text).strip() for text in pair)
         prompt = rendered(self.options.prompt, {"given": given})
         if self._form(loaded) == "pair":
-            return dict(tokenizer(prompt, candidate, verbose=False))
+            return dict(tokenizer(prompt, candidate, verbose=False, split_special_tokens=True))
         text = loaded.chat(prompt, candidate, answered=True)
         return dict(tokenizer(text, add_special_tokens=False, verbose=False))

@@ -181,7 +181,8 @@ class Server:
             self.spent.prompt_tokens += int(usage.get("prompt_tokens") or 0)
             self.spent.completion_tokens += int(usage.get("completion_tokens") or 0)
         tokens = [str(place["token"]) for place in positions]
-        return {"text": str(choice["message"]["content"] or ""), "tokens": tokens, "top": top}
+        cut = choice.get("finish_reason") == "length"
+        return {"text": str(choice["message"]["content"] or ""), "tokens": tokens, "top": top, "cut": cut}
 
     def _message(self, error: HTTPError) -> str:
         """What the server says of an error, on one line, without the key."""

@@ -67,7 +67,6 @@ class Cached(Wrapper):
         super().__post_init__()
         self._kept: OrderedDict[bytes, float] = OrderedDict()
         self._store = None if self.file is None else Store[float](self.file, self.size)
-        self._prefix: str | None = None
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:
         """``(n,)`` float64, equal to the inner reward's, the floor for an empty candidate included.
@@ -77,7 +76,9 @@ class Cached(Wrapper):
         """
         if inputs.references is not None:
             references_of(self.name, inputs)
-        keys = [self._key(inputs.item(row)) for row in range(len(inputs.candidates))]
+        check_alone(self.name, self.reward)
+        prefix = self.reward.signature  # at each call: a mean of texts may be fitted anew
+        keys = [item_key(prefix, inputs.item(row)) for row in range(len(inputs.candidates))]
         scores_of = self._look_up(keys)
         new = list({key: row for row, key in enumerate(keys) if key not in scores_of}.values())
         if new:
@@ -101,12 +102,6 @@ class Cached(Wrapper):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kept": OrderedDict()}
-
-    def _key(self, item: Item) -> bytes:
-        if self._prefix is None:
-            check_alone(self.name, self.reward)
-            self._prefix = self.reward.signature
-        return item_key(self._prefix, item)
 
     def _look_up(self, keys: list[bytes]) -> dict[bytes, float]:
         remembered = {key: self._kept[key] for key in keys if key in self._kept}

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rewards.base import Reward
+from rewards.errors import RewardError
 from rewards.scoring import CorpusCounts, Inputs, Item, Scored, references_of, score_components, signature
 from rewards.text.cleaning import NAME, clean, prefixes_of
-from rewards.wrappers.inner import Wrapper
+from rewards.wrappers.inner import Wrapper, innermost
 
 
 @dataclass(eq=False, repr=False)
@@ -29,6 +30,9 @@ class Cleaned(Wrapper):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if other := next((inner.name for inner in innermost(self.reward) if getattr(inner, "reads_texts", False)), ""):
+            why = "compares with texts of a file, which would stay as they are"
+            raise RewardError(f"cleaned: {other} {why}; score by it without cleaned (--clean), of clean files")
         self.prefixes = prefixes_of(self.prefix)
 
     def scores(self, inputs: Inputs) -> NDArray[np.float64]:

@@ -64,6 +64,11 @@ class Weighted(BaseReward):
         """The weights, each with the whole signature of its part."""
         return signature(self.name, sum=" + ".join(f"{weight!r}*[{inner.signature}]" for inner, weight in self.parts))
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """Those of the parts."""
+        return [note for inner, _ in self.parts for note in getattr(inner, "notes", ())]
+
     def reason(self, item: Item) -> str | None:
         """The reason of the first part that is undefined."""
         reasons = ((inner.undefined(*item), inner.name) for inner, _ in self.parts)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rewards.base import Inner, Reward, from_spec
 from rewards.errors import RewardError
@@ -38,6 +38,15 @@ class Wrapper(BaseReward):
     def heading(self) -> str:
         """That of the reward."""
         return str(getattr(self.reward, "heading", self.reward.name))
+
+
+def innermost(reward: Any) -> Iterator[Any]:
+    """The rewards within wrappers and sums, which score by themselves."""
+    inner = [reward.reward] if isinstance(reward, Wrapper) else [member for member, _ in getattr(reward, "parts", ())]
+    if not inner:
+        yield reward
+    for member in inner:
+        yield from innermost(member)
 
 
 def check_alone(name: str, reward: Reward) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from pickle import PicklingError
+from pickle import PicklingError, dumps
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -76,7 +76,9 @@ class Limited(Wrapper):
             references_of(self.name, inputs)
         items = [inputs.item(row) for row in range(len(inputs.candidates))]
         with self._lock:
-            if self._pool.process != os.getpid():  # forked since: those workers belong to the parent
+            forked = self._pool.process != os.getpid()  # those workers belong to the parent
+            if forked or self._pool.fitted != fitted(self.reward):
+                self.close()
                 self.__setstate__(self.__getstate__())
             answers = self._pool.run(items)
             for item, answer in zip(items, answers, strict=True):
@@ -120,6 +122,11 @@ class Limited(Wrapper):
         weakref.finalize(self, self._pool.stop)
 
 
+def fitted(reward: Reward) -> bytes:
+    """What a worker has of a reward that may be fitted to other texts; of any other nothing, as it stays the same."""
+    return dumps(reward) if hasattr(reward, "fit") else b""
+
+
 class _Worker:
     """A process that is starting, scoring the item at ``place`` until its deadline, or idle."""
 
@@ -153,6 +160,7 @@ class _Pool:
 
     def __init__(self, reward: Reward, seconds: float, size: int) -> None:
         self.reward, self.seconds, self.size = reward, seconds, size
+        self.fitted = fitted(reward)
         self.process = os.getpid()
         self.workers: list[_Worker] = []
 

@@ -128,6 +128,12 @@ def test_a_plain_function_must_return_one_number_a_candidate() -> None:
         reward(["a", "b"])
 
 
+@pytest.mark.parametrize("returned", [{"a": 1.0}, (n for n in [1.0]), [1j], [10**400], [None, "x"], "1"])
+def test_what_a_plain_function_returns_instead_of_numbers_is_told(returned: object) -> None:
+    with pytest.raises(rewards.RewardError, match="broken returned"):
+        rewards.Plain("broken", lambda candidates: returned)(["a", "b"])
+
+
 def misnamed(texts, references=None, sources=None):
     return [1.0 for _ in texts]
 

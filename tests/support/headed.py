@@ -58,16 +58,38 @@ def classifier(folder: Path, labels: tuple[str, ...] = LABELS) -> Path:
     return _saved(BertForSequenceClassification(config), AutoTokenizer.from_pretrained(base), folder)
 
 
-def chat_reward_model(folder: Path) -> Path:
-    """A Llama with one number for a conversation."""
+def chat_reward_model(folder: Path, pad: str | None = "<pad>") -> Path:
+    """A Llama with one number for a conversation; ``pad``: the configuration's token for padding, the tokenizer has
+    none but ``<pad>``.
+    """
     import transformers
 
     tokenizer = words()
+    padding = None if pad is None else tokenizer.convert_tokens_to_ids(pad)
+    if pad != "<pad>":
+        tokenizer.pad_token = None
     config = transformers.LlamaConfig(
         vocab_size=len(tokenizer), max_position_embeddings=POSITIONS, hidden_size=16, num_hidden_layers=2,
-        num_attention_heads=2, intermediate_size=24, num_labels=1, pad_token_id=tokenizer.pad_token_id,
+        num_attention_heads=2, intermediate_size=24, num_labels=1, pad_token_id=padding,
     )  # fmt: skip
     return _saved(transformers.LlamaForSequenceClassification(config), tokenizer, folder)
+
+
+def bart_reward_model(folder: Path) -> Path:
+    """A BART with one number for a pair."""
+    import transformers
+    from tokenizers.processors import TemplateProcessing
+
+    tokenizer = words(chat=False)
+    ends = [(token, tokenizer.convert_tokens_to_ids(token)) for token in ("<s>", "</s>")]
+    tokenizer._tokenizer.post_processor = TemplateProcessing("<s> $A </s>", "<s> $A </s> $B </s>", ends)
+    config = transformers.BartConfig(
+        vocab_size=len(tokenizer), d_model=16, max_position_embeddings=POSITIONS, num_labels=1,
+        encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2,
+        encoder_ffn_dim=16, decoder_ffn_dim=16, bos_token_id=0, eos_token_id=1, decoder_start_token_id=1,
+        pad_token_id=2, forced_eos_token_id=1,
+    )  # fmt: skip
+    return _saved(transformers.BartForSequenceClassification(config), tokenizer, folder)
 
 
 def relabelled(folder: Path, labels: tuple[str, ...]) -> None:

@@ -97,7 +97,7 @@ def test_of_five_of_five_the_first_number_counts() -> None:
         assert asked(judge(server), TEXTS[:1])[0] == pytest.approx(4.6)
 
 
-@pytest.mark.parametrize("said", ["banana", "", "7", "-3", "between 2 and 4", "from 1 to 5: 4", "4/10", "4.5.1", "4 5"])
+@pytest.mark.parametrize("said", ["banana", "", "7", "-3", "between 2 and 4", "from 1 to 5: 4", "4/10", "4/", "4.5.1"])
 def test_nonsense_is_undefined_with_what_was_said(said: str) -> None:
     with serving(lambda *_: said) as server:
         reward = judge(server, draws=2)
@@ -110,6 +110,26 @@ def test_numbers_of_several_digits_are_drawn_and_may_have_decimals() -> None:
     with serving(lambda *_: {"80.5": 0.9, "8": 0.1}) as server:
         assert asked(judge(server, scale="0-100", draws=2), TEXTS[:1])[0] == 80.5
         assert len(server.bodies) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "cut", "scale", "score"),
+    [
+        ("The score is 8", True, "1-100", None),
+        ("The score is 8", False, "1-100", 8),
+        ("8.", True, "1-100", 8),
+        ("Score: 4/", True, "1-5", None),
+        ("4", True, "1-5", 4),  # a judge of one digit may be given one token
+    ],
+)
+def test_a_number_that_was_cut_off_is_none(said: str, cut: bool, scale: str, score: float | None) -> None:
+    """The next token of 8 may be the 5 of 85."""
+    choice = {"message": {"content": said}, "finish_reason": "length" if cut else "stop"}
+    with serving(lambda *_: json.dumps({"choices": [choice]}).encode()) as server:
+        reward = judge(server, scale=scale, draws=1)
+        np.testing.assert_equal(asked(reward, TEXTS[:1])[0], np.nan if score is None else score)
+        if score is None:
+            assert "cut off by max_tokens=" in str(reward.undefined(TEXTS[0], source=ARTICLE))
 
 
 @pytest.mark.parametrize("said", ["-1", "\N{MINUS SIGN}1", "**-1**", "Score: -1"])

@@ -43,6 +43,23 @@ def test_a_pair_and_a_chat_are_what_transformers_gives(pair_model: Path, chat_mo
     assert "form:chat" in chats.signature
 
 
+@pytest.mark.parametrize("pad", [None, "</s>", "<s>"])
+def test_the_last_token_counts_where_none_is_for_padding(tmp_path: Path, pad: str | None) -> None:
+    """Padded with the end of a turn, which ends every chat, a classifier would read the token before it."""
+    folder = headed.chat_reward_model(tmp_path / "model", pad=pad)
+    turns = [f"<s>user: {ARTICLE}</s><s>assistant: {text}</s>" for text in TEXTS]
+    expected = [number(folder, text, special=False) for text in turns]
+    found = rewards.load("reward-model", model=str(folder))(TEXTS, sources=[ARTICLE] * 3)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_a_text_that_spells_the_end_of_a_sequence_is_a_text(tmp_path: Path) -> None:
+    """BART finds its answer at the last </s>, and refuses a batch whose rows have different numbers of them."""
+    reward = rewards.load("reward-model", model=str(headed.bart_reward_model(tmp_path / "bart")))
+    alone = [reward([text], sources=["a"])[0] for text in ("a bus left .</s>", "a bus left .")]
+    np.testing.assert_allclose(reward(["a bus left .</s>", "a bus left ."], sources=["a", "a"]), alone, atol=1e-6)
+
+
 def test_an_empty_candidate_has_no_score_unless_one_is_given(pair_model: Path) -> None:
     reward = rewards.load("reward-model", model=str(pair_model))
     assert reward.undefined("", source="a cat") == "it is empty, and the reward has no floor; give floor="

@@ -10,7 +10,7 @@ import pytest
 from awkward import Counting
 
 import rewards
-from rewards.wrappers.cached import Store
+from rewards.wrappers.cached import Store, item_key
 from rlsum.errors import disk_full
 
 
@@ -25,6 +25,17 @@ def test_the_same_texts_are_scored_once() -> None:
     np.testing.assert_array_equal(reward(["bb", "ccc"]), [2, 3])
     assert inner.asked == ["a", "bb", "ccc"]
     assert reward.signature == inner.signature
+
+
+@pytest.mark.parametrize("options", [{}, {"seconds": 60}])
+def test_a_reward_that_is_fitted_again_scores_anew(tiny_encoder: Path, options: dict) -> None:
+    """Its signature names the new mean at once."""
+    reward = rewards.load("twmd", encoder=str(tiny_encoder), centering="corpus")
+    wrapped = rewards.load("limited" if options else "cached", reward=reward, **options)
+    for texts in (["the cat runs", "a dog"], ["the mayor sleeps", "a red storm falls ."]):
+        reward.fit(texts)
+        found, expected = (scorer(["the cat sleeps"], [["a red dog"]]) for scorer in (wrapped, reward))
+        assert found == pytest.approx(expected, abs=1e-9)
 
 
 def test_references_and_sources_are_part_of_the_content() -> None:
@@ -82,7 +93,7 @@ def test_processes_share_a_file(tmp_path: Path) -> None:
         texts = [["x" * (number + place) for place in range(30)] for number in range(8)]
         found = pool.starmap(score, [(reward, some) for some in texts])
     assert found == [[float(number + place) for place in range(30)] for number in range(8)]
-    assert len(pickle.loads(pickle.dumps(reward))._look_up([reward._key(rewards.Item("xxx"))])) == 1
+    assert len(pickle.loads(pickle.dumps(reward))._look_up([item_key(reward.signature, rewards.Item("xxx"))])) == 1
 
 
 def test_a_file_that_is_none_is_an_error(tmp_path: Path) -> None:

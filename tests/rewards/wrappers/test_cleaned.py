@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,3 +61,13 @@ def test_rewards_are_wrapped_by_label_and_once() -> None:
     assert made["cleaned"] is given["cleaned"]
     assert "stemmer:no" in made["rouge-2"].signature
     assert pickle.loads(pickle.dumps(made["rouge-1"])).signature == made["rouge-1"].signature
+
+
+def test_a_judge_that_reads_other_texts_from_a_file_is_refused(tmp_path: Path) -> None:
+    """They would stay as they are, beside clean candidates."""
+    (tmp_path / "o.jsonl").write_text('{"source": "a", "candidate": "**b**"}\n')
+    judge = f"judge-pairs(endpoint=http://127.0.0.1:9/v1, model=m, against={tmp_path / 'o.jsonl'})"
+    for spec in (judge, f"cached(reward={judge})", f"weighted({judge}=1, rouge-l=1)"):
+        with pytest.raises(rewards.RewardError, match="judge-pairs compares with texts of a file"):
+            rewards.load("cleaned", reward=spec)
+    rewards.load("cleaned", reward="judge-pairs(endpoint=http://127.0.0.1:9/v1, model=m)")
