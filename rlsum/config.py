@@ -115,7 +115,8 @@ class Training:
     batch_size: int = Field(default=16, ge=1)
     """articles per batch and process"""
     accumulate: int = Field(default=1, ge=1)
-    """batches per update: less memory, the same articles and the same gradient as one large batch"""
+    """batches per update: less memory, the same articles and, without dropout, the same gradient as one large batch; of
+    samples with row_noise"""
     optimizer: Literal["adam", "adamw", "adafactor"] = "adam"
     """adam, adamw, or adafactor: half the memory of Adam in training, another scale of rates"""
     learning_rate: float = Field(default=1e-3, gt=0, allow_inf_nan=False)

@@ -35,7 +35,11 @@ def main() -> None:
         if error.filename is None and code == 2:
             raise
         reason = ": ".join(filter(None, (error.filename, error.strerror)))
-        reason += "; make room, then give the command again" if disk_full(error) else ""
+        reason += (
+            "; make room, then give the command again (a training: rlsum train --resume RUN)"
+            if disk_full(error)
+            else ""
+        )
     except ModuleNotFoundError as error:
         from rewards.errors import missing_package  # not before it is known that this package is ours
 

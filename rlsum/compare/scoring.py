@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -88,10 +89,12 @@ def stamp(spec: RewardSpec) -> str:
     for text in filter(None, SIGNS.split(str(as_spec(spec)))):
         path = Path(text)
         files = sorted(path.iterdir()) if path.is_dir() else [path]
-        seen += [f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files if file.is_file()]
         if ":" in text:
             with suppress(Exception):  # no function, or one that cannot be imported, which scoring says
+                if module := find_spec(text.partition(":")[0]):
+                    files.append(Path(str(module.origin)))
                 seen += [reward.signature for reward in [from_spec(text)] if isinstance(reward, Plain)]
+        seen += [f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files if file.is_file()]
     return hashlib.sha256("\n".join(seen).encode()).hexdigest()[:12] if seen else ""
 
 

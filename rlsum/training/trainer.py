@@ -188,7 +188,9 @@ class Trainer:
         if self.accelerator.is_main_process:
             result = {key: value for key, value in asdict(progress).items() if key != "unwritten"} | {"failed": failed}
             write_atomically(self.run / checkpoint.RESULT, json.dumps(result, indent=2).encode())
-        monitor.say(f"{name}: {progress.step} updates, best after {progress.best_step}, weights in {self.run / 'best'}")
+        best = self.run / "best"
+        gone = "" if (best / checkpoint.WEIGHTS).is_file() else ", from which they were removed"
+        monitor.say(f"{name}: {progress.step} updates, best after {progress.best_step}, weights in {best}{gone}")
         if progress.step and not progress.best_step:
             monitor.say(f"{name}: no validation was better than the start, so best/ holds the weights of the start")
         for sentence in signs.summary(history):

@@ -265,6 +265,26 @@ def test_a_signature_changes_with_what_the_function_holds(tmp_path, monkeypatch,
     assert "|state:" not in first or name != "unrelated"
 
 
+@pytest.mark.parametrize(
+    "edited",
+    ["return [-1.0 * len(text) for text in candidates]", "return [1.0 + len(text) for text in candidates]", "if"],
+)
+def test_a_function_whose_file_was_edited_since_it_was_imported_has_no_signature(tmp_path, monkeypatch, edited):
+    """The old code would score under the new text's hash; a notebook keeps what it imported."""
+    text = "def other(text):\n    return 0\n\n\ndef metric(candidates):\n    {}\n"
+    file = tmp_path / "edited_of_mine.py"
+    monkeypatch.delitem(sys.modules, "edited_of_mine", raising=False)
+    file.write_text(text.format("return [1.0 * len(text) for text in candidates]"))
+    monkeypatch.syspath_prepend(tmp_path)
+    assert rewards.from_spec("edited_of_mine:metric").signature
+    file.write_text(f"{text.format('return [1.0 * len(text) for text in candidates]')}\n\nELSE = 1\n")
+    assert rewards.from_spec("edited_of_mine:metric").signature, "what else is in the file does not matter"
+    file.write_text(text.format(edited))
+    reward = rewards.from_spec("edited_of_mine:metric")
+    with pytest.raises(rewards.RewardError, match="was edited since it was imported; start Python anew"):
+        reward.signature  # noqa: B018
+
+
 def test_a_function_of_a_prompt_has_the_signature_of_what_it_reads_there():
     """A notebook's cells are no file: a weight, a helper and an object of another cell count."""
     cells = [

@@ -56,9 +56,14 @@ def split(look: Look) -> tuple[Parts[dict[str, Any]], str]:
     """
     usable = [*rows(look.path, look.columns, [])]
     usual = [name for name in look.names if name.strip().lower() in COLUMNS]
-    column = split_column({name: {str(read.fields.get(name) or "") for read, _ in usable} for name in usual})
+    try:
+        column = split_column({name: {str(read.fields.get(name) or "") for read, _ in usable} for name in usual})
+    except CorpusError as error:
+        raise CorpusError(f"{look.path}: {error}") from error
     named: list[str] = []
+    nameless = 0
     if column is not None:
+        nameless = sum(not part_named(read.fields[column]) for read, _ in usable)
         usable = [(read, row) for read, row in usable if part_named(read.fields[column])]
         named = [part_named(read.fields[column]) or "" for read, _ in usable]
     ids, numbered = [row["id"] for _, row in usable], ""
@@ -76,6 +81,7 @@ def split(look: Look) -> tuple[Parts[dict[str, Any]], str]:
     how = f"as the column {column!r} says"
     lacking = [part for part in divided if part not in named]
     how += f", {' and '.join(lacking)} drawn from train" if lacking else ""
+    how += f"; {nameless:,} rows left out, for which it says nothing" if nameless else ""
     how += f"; {copies:,} rows left out, whose article is in a later part, too" if copies else ""
     return divided, how + numbered
 
@@ -86,10 +92,17 @@ def article_key(text: str) -> Hashable:
 
 
 def split_column(values: Mapping[str, Set[object]]) -> str | None:
-    """The column that says in which part a row is, if there is one. ``values``: column -> its different values."""
+    """The column that says in which part a row is, if there is one. ``values``: column -> its different values.
+
+    Raises CorpusError for one with other values besides: its test articles must not be trained on.
+    """
     for name, cells in values.items():
         named = {part_named(value) for value in cells} - {""}
-        if name.strip().lower() in COLUMNS and None not in named and "train" in named and len(named) > 1:
+        if name.strip().lower() in COLUMNS and "train" in named and len(named) > 1:
+            if others := sorted(str(value) for value in cells if part_named(value) is None):
+                kept = ", ".join(names[0] for names in SPLIT_NAMES)
+                said = f"the column {name!r} says {', '.join(others[:5])} besides parts"
+                raise CorpusError(f"{said}; write {kept}, or nothing")
             return name
     return None
 

@@ -38,13 +38,18 @@ def test_too_few_articles_are_counted():
         ({"Subset": {"Train", "dev", None, ""}}, "Subset"),
         ({"part": {"train", "test"}}, "part"),
         ({"part": {"train"}}, None),
-        ({"split": {"train", "test", "other"}}, None),
         ({"topic": {"train", "test"}}, None),
         ({"fold": {1, 2, 3}}, None),
     ],
 )
 def test_a_column_of_parts_is_known_by_its_name_and_its_values(columns, name):
     assert split_column(columns) == name
+
+
+def test_a_column_of_parts_with_another_value_is_no_other_column():
+    """Its test articles would be drawn into train."""
+    with pytest.raises(CorpusError, match="'split' says eval, other besides parts; write train, valid, test"):
+        split_column({"split": {"train", "test", "other", "eval", ""}})
 
 
 def test_declared_parts_keep_their_rows_but_no_article_of_a_later_part():
