@@ -104,6 +104,8 @@ def test_ids_that_recur_are_replaced_and_rows_of_a_later_part_left_out_and_said(
     assert "9 test, as the column 'Split' says, valid drawn from train; 1 rows left out" in said
     assert "ids recur, so the rows are numbered" in said
     assert len({row["id"] for part in data_of("a") for row in part}) == 40
+    jsonl(here / "b.jsonl", *({**row, "Split": row["Split"] if n > 1 else ""} for n, row in enumerate(rows)))
+    assert "valid drawn from train; 2 rows left out, for which it says nothing" in rlsum("init", "b.jsonl")[1]
 
 
 def test_too_few_rows_are_told_with_what_could_not_be_read(refused, here):
