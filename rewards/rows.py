@@ -17,8 +17,10 @@ def fault_of_rows(columns: Mapping[str, Any]) -> str:
             return f"{name}: a mapping, whose keys are no texts; give a list, such as [*{name}.values()]"
         if isinstance(values, Set):
             return f"{name}: a set, which has no order; give a list"
-        if getattr(values, "ndim", 1) != 1:
-            return f"{name}: a table of {values.ndim} dimensions; give one column of it"
+        if hasattr(values, "columns"):
+            return f"{name}: a table of 2 dimensions; give one column of it"  # an array's rows may be lists of texts
+        if getattr(values, "ndim", 1) == 0:
+            return f"{name}: an array without rows; give a list"
     indexed = {name: values.index for name, values in columns.items() if hasattr(values, "iloc")}
     first = next(iter(indexed), "")
     if other := next((name for name, index in indexed.items() if not index.equals(indexed[first])), None):

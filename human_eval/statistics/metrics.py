@@ -20,7 +20,7 @@ from rlsum.evaluation.rows import Ids
 from rlsum.evaluation.statistics import USUAL, Uncertainty, paired_difference
 from rlsum.records import Output, read_outputs
 
-OTHERS = 0.1  # share of scored texts that `build --clean` may have changed beyond punctuation
+OTHERS = 0.1  # share of judged texts that `build --clean` may have changed beyond punctuation
 LENGTH, JUDGE = "length (words)", "one judge against the others"
 
 
@@ -53,21 +53,22 @@ def read_scores(
     name = ", ".join(map(str, paths))
     scores: MetricScores = {}
     seen: set[tuple[str, str]] = set()
-    others: list[Output] = []
+    known, others = 0, list[Output]()
     for output in (output for path in paths for output in read_outputs(path)):
         if output.system not in systems:
             continue
         if (output.system, output.id) in seen:
             raise RecordError(f"{name}: item {output.id} of {output.system} has two rows; keep one")
         seen.add((output.system, output.id))
-        text = (judged or {}).get((output.id, output.system), "")
-        if letters(in_print(text)) not in letters(in_print(output.candidate)):
-            others.append(output)
+        if text := (judged or {}).get((output.id, output.system), ""):
+            known += 1
+            if letters(in_print(text)) not in letters(in_print(output.candidate)):
+                others.append(output)
         for metric, score in output.scores.items():
             value = math.nan if score is None else score
             scores.setdefault(metric, {}).setdefault(output.system, {})[output.id] = value
-    if len(others) > OTHERS * len(seen):
-        many = f"{len(others):,} of {len(seen):,} candidates are not the texts that were judged"
+    if len(others) > OTHERS * known:
+        many = f"{len(others):,} of {known:,} candidates are not the texts that were judged"
         example = f"such as item {others[0].id} of {others[0].system}"
         raise RecordError(f"{name}: {many}, {example}; score the files that the study was built from")
     for system in systems:

@@ -122,11 +122,11 @@ def warn_of_old_scores(folder: Folder, cells: Sequence[Cell], rescored: Sequence
     scores = [read_scores(path) for cell, method in files if (path := folder.scores(cell, method)).exists()]
     specs = folder.comparison.scored
     metrics = [name for file in scores for name in (*changed(file, specs), *unsettled(file, specs))]
-    for what, names in (("summaries", texts), ("metrics, or their files,", metrics)):
+    for what, names in (("summaries changed", texts), ("metrics came, or their files are others,", metrics)):
         if names:
             listed = joined(list(dict.fromkeys(names)))
             fix = f"without {option('report_only', True)} they are scored"
-            say(f"{folder.path}: {what} that changed, or came, after scores were made: {listed}; {fix}", WARNING)
+            say(f"{folder.path}: {what} after scores were made: {listed}; {fix}", WARNING)
 
 
 def needed(cells: Sequence[Cell], task: int) -> list[Cell]:

@@ -7,7 +7,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -86,16 +86,28 @@ def stamp(spec: RewardSpec) -> str:
     signatures of plain functions. "" of a metric without either. Another stamp may be of the same metric: of a copy.
     """
     seen = []
-    for text in filter(None, SIGNS.split(str(as_spec(spec)))):
-        path = Path(text)
-        files = sorted(path.iterdir()) if path.is_dir() else [path]
-        if ":" in text:
+    for text in dict.fromkeys([*filter(None, SIGNS.split(str(as_spec(spec)))), *_values_of(as_spec(spec).plain())]):
+        files = [Path(text)]
+        with suppress(OSError):  # a prompt, which no file can be named; a folder of somebody else
+            files = sorted(Path(text).iterdir()) if Path(text).is_dir() else files
+        if ":" in text and not SIGNS.search(text):
             with suppress(Exception):  # no function, or one that cannot be imported, which scoring says
                 if module := find_spec(text.partition(":")[0]):
                     files.append(Path(str(module.origin)))
                 seen += [reward.signature for reward in [from_spec(text)] if isinstance(reward, Plain)]
-        seen += [f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files if file.is_file()]
+        for file in files:
+            with suppress(OSError):
+                seen += [f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}"] if file.is_file() else []
     return hashlib.sha256("\n".join(seen).encode()).hexdigest()[:12] if seen else ""
+
+
+def _values_of(value: Any) -> Iterator[str]:
+    """The texts in a spec, whole: the name of a file may have signs."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for member in value.values() if isinstance(value, Mapping) else value:
+            yield from _values_of(member)
 
 
 def changed(scores: Scores, specs: Mapping[str, RewardSpec]) -> list[str]:

@@ -53,7 +53,7 @@ def split_by_judge(value: Any, judge: Any, together: bool, label: str) -> list[t
     if not deep or not isinstance(judge, list) or any(isinstance(name, list) for name in judge):
         return [(value, judge)]
     each = all(isinstance(member, list) and len(member) == len(judge) for member in value)
-    if not together and each and len(value) == len(judge):
+    if not together and each and len(value) == len(judge) > 1:
         count = f"{len(judge)} lists of {len(judge)} scores"
         raise RecordError(f"{label}: {count}: a list may be of a judge or of a sentence; give each judge a row")
     if not together and len(value) != len(judge):

@@ -134,6 +134,14 @@ def test_what_a_plain_function_returns_instead_of_numbers_is_told(returned: obje
         rewards.Plain("broken", lambda candidates: returned)(["a", "b"])
 
 
+def test_arrays_hold_lists_of_references_and_columns_of_vectors() -> None:
+    """As in tables of several references, and embeddings; a table's rows would be its names."""
+    reward = rewards.load("rouge-1")
+    assert reward(["a", "b"], np.array([["a", "x"], ["y", "b"]]), columns={"at": np.ones((2, 3))}).tolist() == [1, 1]
+    with pytest.raises(rewards.RewardError, match="candidates: an array without rows; give a list"):
+        reward(np.array("a"), [["a"]])
+
+
 def misnamed(texts, references=None, sources=None):
     return [1.0 for _ in texts]
 

@@ -106,6 +106,9 @@ def test_scores_from_files(tmp_path):
     assert read_scores([tmp_path / "a", tmp_path / "b"], ("a", "b"), judged).keys() == {"m"}
     with pytest.raises(RecordError, match="1 of 4 candidates are not the texts that were judged, such as item 2 of b"):
         read_scores([tmp_path / "a", tmp_path / "b"], ("a", "b"), {**judged, ("2", "b"): "another text"})
+    sampled = {("1", "a"): text, ("2", "b"): "another text"}  # of the others nobody was asked
+    with pytest.raises(RecordError, match="1 of 2 candidates are not the texts that were judged"):
+        read_scores([tmp_path / "a", tmp_path / "b"], ("a", "b"), sampled)
     with pytest.raises(RecordError, match="no scores of system 'c'"):
         read_scores([tmp_path / "a"], ("a", "c"))
     with pytest.raises(RecordError, match="item 1 of a has two rows"):

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from rlsum.cli.app import app
 from rlsum.compare.results import gather
 from rlsum.compare.running import compare
-from rlsum.compare.scoring import read_scores
+from rlsum.compare.scoring import read_scores, stamp
 from rlsum.compare.work import CellFailed, CommandStopped, Work, failure
 from rlsum.records import Output, read_outputs, write_outputs
 
@@ -199,7 +199,7 @@ def test_summaries_of_a_training_that_were_edited_are_scored_again(tmp_path, cap
     later = path.stat().st_mtime + 60
     os.utime(path, (later, later))
     compare(given, jobs=1, report_only=True)
-    assert f"changed, or came, after scores were made: {cell.name}" in caplog.text
+    assert f"summaries changed after scores were made: {cell.name}" in caplog.text
     assert InProcess(folder, cells, [cell], 1).run() == {}
     scores = read_scores(folder.scores(cell, "beam"))
     assert dict(zip(scores.ids, scores.metrics["rouge-l"], strict=True)) == pytest.approx(
@@ -227,7 +227,7 @@ def test_a_metric_whose_file_changed_scores_again(tmp_path, caplog, monkeypatch)
     assert read_scores(path).signatures == before.signatures
     module.write_text("def words(candidates):\n    return [-1.0 for text in candidates]\n")
     compare(folder.comparison, jobs=1, report_only=True)
-    assert "changed, or came, after scores were made: counting:words" in caplog.text
+    assert "metrics came, or their files are others, after scores were made: counting:words" in caplog.text
     more = comparisons.comparison(tmp_path, seeds=(1,), metrics=(*metrics, "rouge-3"))
     compare(more, jobs=1, report_only=True)
     assert "scores were made: counting:words, rouge-3 and sms; " in caplog.text
@@ -238,6 +238,16 @@ def test_a_metric_whose_file_changed_scores_again(tmp_path, caplog, monkeypatch)
     assert scores.signatures["counting:words"] != before.signatures["counting:words"]
     kept = next(name for name in before.metrics if name.startswith("sms"))
     assert list(scores.metrics[kept]) == list(before.metrics[kept]), "what is gone cannot score again"
+
+
+def test_the_stamp_of_a_metric_sees_files_of_any_name_and_is_none_of_a_prompt(tmp_path):
+    file = tmp_path / "vectors (1), a=b.txt"
+    file.write_text("ash 1 0\n")
+    before = stamp({"name": "sms", "vectors": str(file)})
+    file.write_text("ash 1 0\nfell 0 1\n")
+    assert before
+    assert stamp({"name": "sms", "vectors": str(file)}) not in ("", before)
+    assert stamp({"name": "judge", "prompt": f"Rate this: {'how good is it? ' * 99}{{candidate}}"}) == ""
 
 
 def test_outputs_that_are_missing_are_a_reason(tmp_path):

@@ -105,6 +105,14 @@ WIDE = {"id": "1", "candidate": "x", "reference": "y", "coherence_1": 1, "cohere
             ("ann", "bo"),
         ),
         (
+            {**ONE_TEXT, "who": ["ann"], "flow": [[3]]},
+            JudgmentColumns(reference="", scores={"overall": ("flow",)}, judge="who"),
+            ("1", "j", "x", (), ""),
+            {"overall": 3},
+            {"overall": (3,)},
+            ("ann",),
+        ),
+        (
             WIDE,
             JudgmentColumns(scores={"coherence": ("coherence_*",)}),
             ("1", "j", "x", ("y",), ""),
