@@ -24,9 +24,9 @@ from rlsum.compare.report.overoptimization import frontiers, overoptimization_bl
 from rlsum.compare.report.own_reward import verdict_table
 from rlsum.compare.report.side_by_side import one_article, section_for_reading
 from rlsum.compare.report.side_effects import equal_length_table
-from rlsum.compare.report.spent import spent
 from rlsum.compare.report.training_curves import draw_runs
 from rlsum.compare.results import Results, best, gather
+from rlsum.compare.spent import spent
 from rlsum.pages import formats
 from rlsum.pages.blocks import (
     Block,

@@ -1,4 +1,4 @@
-from rlsum.compare.report.spent import spent_table
+from rlsum.compare.spent import spent_table
 from rlsum.pages.table import UNDEFINED
 
 
