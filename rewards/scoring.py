@@ -9,6 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
@@ -346,6 +347,7 @@ def headings(rewards: Mapping[str, Any]) -> dict[str, str]:
     return {label: text if texts.count(text) == 1 else label for label, text in shown.items()}
 
 
+@cache  # a look-up costs milliseconds, and caches ask for signatures at each call
 def library(package: str) -> str:
     """The installed version of a library, for signatures; reads package metadata, imports nothing.
 

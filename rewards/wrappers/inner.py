@@ -58,5 +58,5 @@ def check_alone(name: str, reward: Reward) -> None:
 
 def depends_on_batch(reward: Reward) -> str:
     """The part of the signature that makes a score depend on the rest of the batch; "" if it does not."""
-    marks = ("centering:batch", "idf:references")
-    return next((mark for mark in marks if mark in reward.signature), "")
+    signature = reward.signature
+    return next((mark for mark in ("centering:batch", "idf:references") if mark in signature), "")
