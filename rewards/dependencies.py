@@ -32,7 +32,8 @@ Seen = dict[int, tuple[Any, str]]  # id -> what was told already, kept so that n
 def place_of(function: Callable[..., Any]) -> str:
     """``module:attribute`` of a function, or of the class of an object that is called."""
     named = _unwound(function)[0]
-    return f"{named.__module__}:{named.__qualname__}"
+    module = "__main__" if named.__module__ == "__mp_main__" else named.__module__  # in a process that a script started
+    return f"{module}:{named.__qualname__}"
 
 
 def text_of(function: Callable[..., Any]) -> dict[str, str] | None:

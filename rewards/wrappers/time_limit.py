@@ -25,7 +25,7 @@ from rewards.base import Reward
 from rewards.errors import RewardError
 from rewards.scoring import Component, Inputs, Item, Scored, references_of, score_components, signature
 from rewards.wrappers.cached import item_key
-from rewards.wrappers.inner import Wrapper, check_alone
+from rewards.wrappers.inner import Wrapper, check_alone, innermost
 
 CONTEXT = get_context("spawn")  # a fork would copy locks that torch or a tokenizer may be holding
 REMEMBERED = 2**14  # reasons
@@ -123,8 +123,8 @@ class Limited(Wrapper):
 
 
 def fitted(reward: Reward) -> bytes:
-    """What a worker has of a reward that may be fitted to other texts; of any other nothing, as it stays the same."""
-    return dumps(reward) if hasattr(reward, "fit") else b""
+    """What a worker has of rewards that may be fitted to other texts; of any other nothing, as it stays the same."""
+    return dumps([inner for inner in innermost(reward) if hasattr(inner, "fit")])
 
 
 class _Worker:

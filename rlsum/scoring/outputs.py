@@ -185,9 +185,10 @@ def outputs_of(
         raise RecordError("outputs: no system; give a mapping from systems to their texts")
     systems = {}
     for system, members in texts.items():
-        if isinstance(members, list) and members and all(isinstance(member, Output) for member in members):
-            _check_ids(system, members)
-            systems[system] = members
+        listed = [*members] if isinstance(members, list | tuple) else []  # a column of pandas is neither true nor false
+        if listed and all(isinstance(member, Output) for member in listed):
+            _check_ids(system, listed)
+            systems[system] = listed
             continue
         pairs = Listed.of(members, references, sources, columns)
         pairs.check()

@@ -137,6 +137,16 @@ def test_a_function_that_a_tool_rewrote_within_was_not_edited(tmp_path):
     assert edited(watching)
 
 
+def test_a_function_of_a_script_has_its_signature_in_the_processes_that_it_starts():
+    def score(candidates):
+        return [1.0 for _ in candidates]
+
+    score.__module__ = "__main__"
+    signature = rewards.Plain("score", score).signature
+    score.__module__ = "__mp_main__"
+    assert rewards.Plain("score", score).signature == signature
+
+
 @pytest.mark.parametrize("wraps", ["", "@functools.wraps(function)"])
 @pytest.mark.parametrize("apart", [False, True])
 def test_a_signature_changes_with_a_decorator(tmp_path, monkeypatch, wraps, apart):

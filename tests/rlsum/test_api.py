@@ -19,6 +19,7 @@ from rlsum import api
 from rlsum.cli.usage import COMMANDS
 from rlsum.errors import RecordError, UserError
 from rlsum.judgments.records import write_jsonl
+from rlsum.records import Output
 from rlsum.simulation.stories import stories
 
 CLI = Path(api.__file__).parent / "cli"
@@ -65,6 +66,11 @@ def test_lists_that_are_none_are_refused(candidates, references, message):
         api.score(candidates, references, "rouge-l")
     with pytest.raises(RecordError, match=message):
         api.evaluate({"x": candidates}, references, "rouge-l")
+
+
+def test_outputs_may_be_in_a_tuple():
+    made = tuple(Output(str(row), "", (text,), text, "x") for row, text in enumerate(["a b", "c"]))
+    assert api.evaluate({"x": made}, metrics="rouge-1", resamples=2).metrics["x"]["rouge-1"].n == 2
 
 
 def test_columns_of_pandas_are_lists_and_what_is_missing_is_no_reference():

@@ -27,11 +27,12 @@ def test_the_same_texts_are_scored_once() -> None:
     assert reward.signature == inner.signature
 
 
-@pytest.mark.parametrize("options", [{}, {"seconds": 60}])
-def test_a_reward_that_is_fitted_again_scores_anew(tiny_encoder: Path, options: dict) -> None:
+@pytest.mark.parametrize("names", [["cached"], ["limited"], ["cached", "limited"]])
+def test_a_reward_that_is_fitted_again_scores_anew(tiny_encoder: Path, names: list[str]) -> None:
     """Its signature names the new mean at once."""
-    reward = rewards.load("twmd", encoder=str(tiny_encoder), centering="corpus")
-    wrapped = rewards.load("limited" if options else "cached", reward=reward, **options)
+    wrapped = reward = rewards.load("twmd", encoder=str(tiny_encoder), centering="corpus")
+    for name in names:
+        wrapped = rewards.load(name, reward=wrapped, **({"seconds": 60} if name == "limited" else {}))
     for texts in (["the cat runs", "a dog"], ["the mayor sleeps", "a red storm falls ."]):
         reward.fit(texts)
         found, expected = (scorer(["the cat sleeps"], [["a red dog"]]) for scorer in (wrapped, reward))
