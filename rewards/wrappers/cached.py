@@ -6,6 +6,7 @@ import hashlib
 import os
 import pickle
 import sqlite3
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +24,19 @@ from rewards.wrappers.inner import Wrapper, check_alone
 
 BUSY = 60.0  # seconds to wait while another process writes to the file
 KEYS = 500  # in one query
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Have readers not wait for a writer. SQLite does not wait itself where another process does this just now."""
+    end = time.monotonic() + BUSY
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
 
 
 def content_key(texts: Iterable[str]) -> bytes:
@@ -138,7 +152,7 @@ class Store(Generic[Kept]):
         """That of this process: an SQLite connection must not be used after a fork."""
         if self._opened is None or self._opened[0] != os.getpid():
             connection = sqlite3.connect(self.file, timeout=BUSY, check_same_thread=False)
-            connection.execute("PRAGMA journal_mode=WAL")  # readers do not wait for a writer
+            _write_ahead(connection)
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.execute(f"CREATE TABLE IF NOT EXISTS {self.table} (key BLOB UNIQUE, score NOT NULL)")
             self._opened = os.getpid(), connection

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 import sqlite3
+import threading
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -119,3 +120,15 @@ def test_a_full_disk_is_no_reason_to_remove_what_is_kept(tmp_path: Path) -> None
 def test_rewards_that_need_company_are_refused() -> None:
     with pytest.raises(rewards.RewardError, match="depend on the batch"):
         rewards.from_spec("cached(reward=weighted(source_rewards:Ranked=1))")(["a", "b"], [["a"], ["b"]])
+
+
+def test_a_new_file_that_another_process_is_making_is_waited_for(tmp_path: Path) -> None:
+    file = str(tmp_path / "new.sqlite")
+    other = sqlite3.connect(file, check_same_thread=False)
+    other.execute("BEGIN EXCLUSIVE")
+    timer = threading.Timer(0.2, other.rollback)
+    timer.start()
+    store = Store[float](file, 10)
+    store.put({b"a": 1.0})
+    timer.join()
+    assert store.get([b"a"]) == {b"a": 1.0}
