@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pickle
 import sqlite3
-import threading
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -122,13 +121,26 @@ def test_rewards_that_need_company_are_refused() -> None:
         rewards.from_spec("cached(reward=weighted(source_rewards:Ranked=1))")(["a", "b"], [["a"], ["b"]])
 
 
-def test_a_new_file_that_another_process_is_making_is_waited_for(tmp_path: Path) -> None:
-    file = str(tmp_path / "new.sqlite")
-    other = sqlite3.connect(file, check_same_thread=False)
-    other.execute("BEGIN EXCLUSIVE")
-    timer = threading.Timer(0.2, other.rollback)
-    timer.start()
-    store = Store[float](file, 10)
-    store.put({b"a": 1.0})
-    timer.join()
-    assert store.get([b"a"]) == {b"a": 1.0}
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY])
+def test_a_new_file_that_another_process_is_making_is_waited_for(tmp_path, monkeypatch, code: int) -> None:
+    """Of two that make it at one moment, SQLite refuses one at once, whatever its timeout."""
+    refused = []
+
+    class Connection(sqlite3.Connection):
+        def execute(self, statement, *values):
+            if "WAL" in statement and not refused:
+                refused.append(error := sqlite3.OperationalError("database is locked"))
+                error.sqlite_errorcode = code
+                raise error
+            return super().execute(statement, *values)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *given, **options: connect(*given, factory=Connection, **options))
+    store = Store[float](str(tmp_path / "new.sqlite"), 10)
+    if code == sqlite3.SQLITE_BUSY:
+        store.put({b"a": 1.0})
+        assert store.get([b"a"]) == {b"a": 1.0}
+    else:
+        with pytest.raises(rewards.RewardError, match="cannot be used"):
+            store.put({b"a": 1.0})
+    assert refused
