@@ -33,10 +33,13 @@ def test_a_reward_that_is_fitted_again_scores_anew(tiny_encoder: Path, names: li
     wrapped = reward = rewards.load("twmd", encoder=str(tiny_encoder), centering="corpus")
     for name in names:
         wrapped = rewards.load(name, reward=wrapped, **({"seconds": 60} if name == "limited" else {}))
+    means = []
     for texts in (["the cat runs", "a dog"], ["the mayor sleeps", "a red storm falls ."]):
         reward.fit(texts)
         found, expected = (scorer(["the cat sleeps"], [["a red dog"]]) for scorer in (wrapped, reward))
-        assert found == pytest.approx(expected, abs=1e-9)
+        assert found == pytest.approx(expected, abs=1e-6)  # another process may have other threads
+        means.append(expected)
+    assert abs(means[0] - means[1]) > 1e-3
 
 
 def test_references_and_sources_are_part_of_the_content() -> None:
