@@ -110,8 +110,8 @@ def costs(folder: Folder, cells: Sequence[Cell], count: int, console: Console) -
             used = duration(sum(timing.update * timing.cpu * count for timing, count in counted))
             line = f"  {cell.title}: {measured.update:.2g} s an update; all updates so: {all_of_them}, {used} of it CPU"
             console.print(line, style="dim", markup=False)
-    expected = ((cell.name, _cost(folder.comparison, cell, timed, count)) for cell in cells)
-    return {name: cost for name, cost in expected if cost is not None}
+    found = ((cell.name, _cost(folder.comparison, cell, timed, count)) for cell in cells)
+    return {name: cost for name, cost in found if cost is not None}
 
 
 def timed_in(folder: Folder) -> dict[str, Timed]:
@@ -209,6 +209,20 @@ def makespan(cells: Sequence[Cell], cost: Mapping[str, Cost], jobs: int) -> floa
         begin = max(free[at], *(ends.get(name, 0.0) for name in cell.after), 0.0)
         free[at] = ends[cell.name] = begin + (cost[cell.name].total if cell.name in cost else 0.0)
     return max(free)
+
+
+def expected(cells: Sequence[Cell], cost: Mapping[str, Cost], jobs: int, count: int) -> str:
+    """The cost of all cells with ``count`` test articles each, in words."""
+    total, decoding, scoring, starting = (
+        duration(sum(getattr(of_cell, name) for of_cell in cost.values()))
+        for name in ("total", "decoding", "scoring", "starting")
+    )
+    return (
+        f"{total} one after the other ({decoding} of them decoding, {scoring} scoring, {starting} starting processes), "
+        f"{duration(makespan(cells, cost, jobs))} with {jobs} at a time on as many free cores, before the report. "
+        f"Measured on this machine as it is now: {TIMED} updates and a validation of each kind, "
+        f"{min(DECODED, count or DECODED)} articles decoded in each way and scored."
+    )
 
 
 def time_training(

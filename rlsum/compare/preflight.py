@@ -16,7 +16,7 @@ from rewards.options import nearest
 from rlsum import config as configs
 from rlsum.compare.cells import NONE, Cell, given_outputs
 from rlsum.compare.config import Comparison
-from rlsum.compare.costs import DECODED, TIMED, Cost, duration, makespan, trained_start
+from rlsum.compare.costs import Cost, expected, trained_start
 from rlsum.compare.folder import Folder
 from rlsum.compare.report.chain import chain
 from rlsum.compare.report.designs import GAIN, plan_blocks
@@ -179,17 +179,7 @@ def plan(
         minutes = f"{cost[cell.name].total / 60:.1f}" if cell.name in cost else ""
         rows.append((str(number), cell.name, cell.kind, ", ".join(cell.after), minutes))
     trained = sum(cell.config is not None for cell in cells)
-    total, decoding, scoring, starting = (
-        duration(sum(getattr(cell_cost, name) for cell_cost in cost.values()))
-        for name in ("total", "decoding", "scoring", "starting")
-    )
-    text = (
-        f"{trained} trainings and {count:,} test articles for each model: {total} one after the other "
-        f"({decoding} of them decoding, {scoring} scoring, {starting} starting processes), "
-        f"{duration(makespan(cells, cost, jobs))} with {jobs} at a time on as many free cores, before the report. "
-        f"Measured on this machine as it is now: {TIMED} updates and a validation of each kind, "
-        f"{min(DECODED, count or DECODED)} articles decoded in each way and scored."
-    )
+    text = f"{trained} trainings and {count:,} test articles for each model: {expected(cells, cost, jobs, count)}"
     trained_on = {cell.system for cell in cells if cell.kind == "reward"}
     family = Family(max(1, len(trained_on)), 2 if any(cell.system == NONE for cell in cells) else 1)
     warnings = [f"{name} has no column in the tables: {error}" for name, error in _unloadable(comparison).items()]

@@ -38,22 +38,25 @@ class LengthLimits:
 
 @dataclass(frozen=True)
 class Sign:
-    """A sign of degeneration: what the texts that have it do, and the share of texts from which on it is said."""
+    """A sign of degeneration: its name, what texts that have it do, and the share of texts from which on it is said."""
 
+    name: str
     predicate: str
     alarm: float
 
 
 SIGNS: dict[str, Sign] = {
-    "empty": Sign("have no word", 0.02),
-    "marks": Sign("have more than a mark for every two words", 0.05),
-    "function words": Sign("have hardly a word but stop words", 0.05),
-    "repetition": Sign("say the same words again and again", 0.15),
-    "broken": Sign("hold characters that stand for broken ones (U+FFFD)", 0.05),
-    "unknown": Sign("are nearly all words that neither their article nor any reference has", 0.05),
-    "same": Sign("are word for word that of another article", 0.2),
-    "limit": Sign("end at the limit of length", MOSTLY),
-    "minimum": Sign("end as soon as the minimum of length allows", MOSTLY),
+    "empty": Sign("no words", "have no word", 0.02),
+    "marks": Sign("marks alone", "have more than a mark for every two words", 0.05),
+    "function words": Sign("stop words alone", "have hardly a word but stop words", 0.05),
+    "repetition": Sign("repetition", "say the same words again and again", 0.15),
+    "broken": Sign("broken characters", "hold characters that stand for broken ones (U+FFFD)", 0.05),
+    "unknown": Sign(
+        "words that nobody uses", "are nearly all words that neither their article nor any reference has", 0.05
+    ),
+    "same": Sign("one text for many articles", "are word for word that of another article", 0.2),
+    "limit": Sign("most cut at the limit", "end at the limit of length", MOSTLY),
+    "minimum": Sign("most at the minimum", "end as soon as the minimum of length allows", MOSTLY),
 }
 
 

@@ -166,10 +166,7 @@ def no_texts(read: Read) -> str:
 def findings_of_texts(read: Read, results: Results) -> Iterator[str]:
     """That the summaries are texts, if they are; then how much is copied, and what is spelled otherwise."""
     if read.systems and not no_texts(read):
-        names = (
-            "no words, marks or stop words alone, broken characters, words that nobody uses, repetition, one text for "
-            "many articles, most cut at the limit"
-        )
+        names = ", ".join(sign.name for sign in SIGNS.values())
         yield f"All systems write texts: signs of degeneration ({names}) are rare."
     yield from _copying(read, results)
     yield from _spelled(read, results)
