@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import hashlib
 import os
 import shutil
 import tempfile
@@ -24,6 +25,13 @@ def bytes_of(path: Path) -> bytes:
     """The bytes of a file. Raises OSError, also for a pipe."""
     check_no_pipe(path)
     return path.read_bytes()
+
+
+def file_digest(path: Path) -> str:
+    """A SHA-256 of the bytes of a file, in hex. Raises OSError, also for a pipe."""
+    check_no_pipe(path)
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

@@ -175,7 +175,8 @@ class Objective:
 def mean_gamma(keys: Mapping[str, Any]) -> float:
     """The mean of ``gamma_at`` over a run, of an objective with these ``keys``."""
     gamma: float = keys.get("gamma", Objective.gamma)
-    return (gamma + (keys.get("gamma_end") or gamma)) / 2
+    end: float | None = keys.get("gamma_end")
+    return (gamma + (gamma if end is None else end)) / 2
 
 
 def hides_components(reward: RewardSpec) -> bool:

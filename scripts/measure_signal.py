@@ -33,7 +33,13 @@ from rlsum import config as configs
 from rlsum.training.build import trainer as trainer_of
 from rlsum.training.trainer import Trainer
 
-FIXED = ("objective.gamma=1", "objective.gamma_end=null", "objective.coverage_weight=0", "training.tracker=null")
+FIXED = (
+    "objective.gamma=1",
+    "objective.gamma_end=null",
+    "objective.coverage_weight=0",
+    "objective.updates_per_sample=1",  # every update draws samples of its own articles
+    "training.tracker=null",
+)
 
 
 def main() -> None:

@@ -16,9 +16,9 @@ import yaml
 from rlsum.compare import config as configs
 from rlsum.compare.cells import Cell, methods_of, outputs_file
 from rlsum.compare.config import MAY_CHANGE, MAY_GROW, RECORD, Comparison, marked
-from rlsum.compare.scoring import digest, read_scores
+from rlsum.compare.scoring import read_scores
 from rlsum.errors import RecordError, UserError
-from rlsum.files import write_atomically
+from rlsum.files import file_digest, write_atomically
 from rlsum.readers import json_object, jsonl
 from rlsum.yaml_files import read
 
@@ -85,7 +85,7 @@ class Folder:
         both = outputs.exists() and scores.exists()
         # else it need not be read; its own time would not do: a file that replaces another keeps it
         changed = both and outputs.stat().st_ctime_ns >= scores.stat().st_ctime_ns
-        return changed and read_scores(scores).outputs != digest(outputs)
+        return changed and read_scores(scores).outputs != file_digest(outputs)
 
     def left_out(self, cells: Sequence[Cell]) -> dict[str, list[int]]:
         """System -> seeds of what was trained here and is none of ``cells``, since a reward or a seed was taken out."""

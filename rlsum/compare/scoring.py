@@ -24,7 +24,7 @@ from rewards.text.debris import LEAST, column_of
 from rewards.text.words import nfc
 from rlsum.errors import RecordError
 from rlsum.evaluation.rows import Floats
-from rlsum.files import write_atomically
+from rlsum.files import file_digest, write_atomically
 from rlsum.objective import RewardSpec
 from rlsum.readers import json_object
 from rlsum.records import Output, defined, inputs_of, read_outputs
@@ -43,7 +43,7 @@ class Scores:
     signatures  metric -> what its scores depend on
     missing     metric -> why it could not score
     debris      what is in the summaries though it is no part of a text
-    outputs     `digest` of the file
+    outputs     `file_digest` of the file
     stamps      metric -> its `stamp` when it scored, where that is not ""
     """
 
@@ -73,12 +73,6 @@ def read_scores(path: Path) -> Scores:
         return Scores(**{**values, **{key: tuple(values[key]) for key in ("ids", "references")}})
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise RecordError(f"{path}: not a file of scores; {FIX}") from error
-
-
-def digest(path: Path) -> str:
-    """A hash of a file's content."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def stamp(spec: RewardSpec) -> str:
@@ -129,7 +123,7 @@ def up_to_date(outputs: Path, path: Path, specs: Mapping[str, RewardSpec], retry
     if not path.exists():
         return False
     scores = read_scores(path)
-    return not unsettled(scores, specs, retry) and scores.outputs == digest(outputs) and not changed(scores, specs)
+    return not unsettled(scores, specs, retry) and scores.outputs == file_digest(outputs) and not changed(scores, specs)
 
 
 def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> dict[str, str]:
@@ -137,7 +131,7 @@ def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> di
 
     Raises RecordError as `read_unique` does.
     """
-    content, records = digest(outputs), read_unique(outputs)
+    content, records = file_digest(outputs), read_unique(outputs)
     inputs = inputs_of(records)
     cleaned = all(as_spec(spec).name == "cleaned" for spec in specs.values())
     measured = clean_records(records) if cleaned else records

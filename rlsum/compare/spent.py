@@ -57,7 +57,9 @@ def _spent(rows: Sequence[Mapping[str, Any]]) -> tuple[float, ...]:
     if not lines:
         return (0.0, math.nan, math.nan, math.nan, math.nan)
     steps = np.diff([0, *(row["step"] for row in lines)])  # updates that a line sums up
-    seconds = float(np.sum(steps / [row["updates_per_second"] for row in lines]))
-    tokens = float(np.average([row.get("tokens_per_second") or math.nan for row in lines], weights=steps))
-    share = float(np.average([row.get("reward_share") or math.nan for row in lines], weights=steps))
-    return (float(steps.sum()), seconds / steps.sum(), seconds / 60, tokens, share)
+    seconds = steps / [row["updates_per_second"] for row in lines]
+    tokens, share = (
+        float(np.average([row.get(name, math.nan) for row in lines], weights=seconds))
+        for name in ("tokens_per_second", "reward_share")
+    )
+    return (float(steps.sum()), float(seconds.sum() / steps.sum()), float(seconds.sum()) / 60, tokens, share)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shlex
 import signal
@@ -173,10 +174,13 @@ class Work:
     def _mean_advantage(self, cell: Cell) -> float:
         """The mean advantage in the log of the training that a constant control belongs to."""
         run = next(Path(str(earlier.model)) for earlier in self.every if earlier.name == cell.after[-1])
-        means = [row["advantage_mean"] for row in read_metrics(run) if row.get("advantage_mean") is not None]
-        if not means:
+        lines = [row for row in read_metrics(run) if row["kind"] == "train"]
+        updates = np.diff([0, *(row["step"] for row in lines)])  # that a line sums up
+        means = np.array([row.get("advantage_mean", math.nan) for row in lines])
+        known = ~np.isnan(means)
+        if not known.any():
             raise CellFailed(f"{run}: its log has no advantage_mean; a constant control needs kind=mixed")
-        return float(np.mean(means))
+        return float(np.average(means[known], weights=updates[known]))
 
     def _command(self, cell: Cell, command: Sequence[str], lock: IO[bytes]) -> None:
         """Run one ``rlsum`` command; raises CellFailed with the end of what it printed.

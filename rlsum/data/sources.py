@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from operator import itemgetter
@@ -16,6 +15,7 @@ from datasets.fingerprint import Hasher
 from rlsum.data.columns import Columns, choose_columns, clean
 from rlsum.data.remembered import cache_errors, cache_folder, remembered
 from rlsum.errors import UserError
+from rlsum.files import file_digest
 from rlsum.readers import READERS, CorpusError, Read, file_format, is_saved, read_file
 from rlsum.readers.json_rows import has_pieces, lines_of_objects
 from rlsum.readers.tables import saved
@@ -171,13 +171,8 @@ def _states(files: Iterable[Path]) -> list[State]:
     """
     stats = [(file.resolve(), file.stat()) for file in files]
     key = [(str(file), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for file, stat in stats]
-    digests = remembered("digests", (key,), lambda: [_digest(file) for file, _ in stats])
+    digests = remembered("digests", (key,), lambda: [file_digest(file) for file, _ in stats])
     return [(name, size, digest) for (name, size, *_), digest in zip(key, digests, strict=True)]
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _features(columns: Columns) -> datasets.Features:

@@ -23,8 +23,7 @@ from rlsum.records import Output, to_json
 from rlsum.scoring.journal import Journal
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes, lost_process_as_error
-from rlsum.training.steps import article_noise
-from rlsum.training.validation import outputs_of_batch
+from rlsum.training.validation import decoded_outputs
 
 CHUNK_BATCHES = 20  # articles are sorted by length and written in chunks of this many batches
 
@@ -69,13 +68,8 @@ class SummaryTask:
 
     def decode(self, batch: Batch) -> list[Output]:
         """The outputs of a batch: the same in whatever order, and by whichever process, batches are decoded."""
-        if self.decoding.method == "sample":
-            samples, sampling = 1 if self.choice is None else self.choice.samples, self.decoding.sampling
-            noise = article_noise(batch, 0, self.how.seed, samples, sampling.limit)
-            tokens = self.model.sample(batch, samples, sampling, noise)
-        else:
-            tokens = self.model.generate(batch, self.decoding, scored=False)
-        outputs = outputs_of_batch(batch, self.model.to_text(batch, tokens), self.system)
+        decoding = replace(self.decoding, samples=1 if self.choice is None else self.choice.samples)
+        outputs = decoded_outputs(self.model, batch, decoding, self.system, self.how.seed)
         if self.choice is None:
             return outputs
         chosen, undefined = self.choice.choose(outputs)

@@ -72,7 +72,7 @@ def trainer(config: Config, init: Path | None = None, resume: bool = False) -> T
     if not resume:
         config = with_divisor(config, token_counts(train_rows, "tgt_tokens"))
         if processes.rank == 0:
-            _describe(config, model, facts)
+            _describe(config, model, facts | {"init": environment.init_digest(origin.checkpoint)})
     start = start_scorer(config, model, origin, accelerator.device)
     result = Trainer(
         config=config,

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from rlsum import config as configs
 from rlsum.config import Config, Training
 from rlsum.errors import UserError, option
-from rlsum.files import check_no_pipe, replacing_files, write_atomically
+from rlsum.files import file_digest, replacing_files, write_atomically
 from rlsum.models.summarizer import WEIGHTS, Model, own_tensors
 from rlsum.records import defined
 from rlsum.training.parallel.sharding import sharded, whole
@@ -244,9 +244,7 @@ def load_start(run: Path, model: nn.Module) -> None:
 def start_digest(run: Path) -> str:
     """Sixteen hex digits that change with any byte of the saved start. Raises CheckpointError if there is none."""
     try:
-        check_no_pipe(run / START)
-        with (run / START).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        return file_digest(run / START)[:16]
     except OSError as error:
         raise CheckpointError(
             f"{run / START}: cannot be read ({error.strerror}); the KL penalty measures from these weights: restore "

@@ -110,9 +110,12 @@ def train(
         )
     if auto_resume and resume is None and config is not None:
         from rlsum.training.checkpoint import STATE
+        from rlsum.training.start import environment
 
         run = Path(configs.load(config, overrides).run)
         if (run / STATE).is_file():
+            if init is not None:
+                environment.check_init(run, init)
             resume, init = run, None
     if resume is not None:
         resolved = _resumed(resume, config, overrides)
@@ -144,6 +147,9 @@ def _resumed(run: Path, config: Path | None, overrides: Sequence[str]) -> Config
     stored = replace(checkpoint.read_config(run), run=str(run))
     if config is not None or overrides:
         requested = configs.load(config or run / checkpoint.CONFIG, overrides)
+        named = Path(configs.load(run / checkpoint.CONFIG, overrides).run)
+        if named.resolve() not in (run.resolve(), Path(checkpoint.read_config(run).run).resolve()):
+            raise ConfigError(f"run={named} {option('resume', run)}: a resumed run stays in its folder; leave out run=")
         longer = replace(stored, training=replace(stored.training, steps=requested.training.steps))
         if replace(requested, run=str(run)) != _as_requested(longer, requested):
             raise ConfigError(

@@ -332,6 +332,7 @@ class Trainer:
                 self.config.decoding,
                 self.metrics,
                 self.run.name,
+                training.seed,
                 self.processes,
             )
 

@@ -108,7 +108,8 @@ class MixedStep:
     def __call__(self, number: int, model: Scorer, batch: Batch, rollout: Rollout | None = None) -> StepResult:
         """Loss of a batch in update ``number``. A ``rollout`` was made ahead; without one, it is made now."""
         if self.gamma(number) == 0:  # likelihood training to the bit: no samples, no random numbers
-            return self.mle(model, batch)
+            result = self.mle(model, batch)
+            return replace(result, log={**result.log, "gamma": Mean.over(0.0, len(batch))})
         if rollout is None:
             (rollout,) = self.rollouts(number, [batch])
         return self.loss(number, model, batch, rollout)
@@ -203,7 +204,8 @@ class MixedStep:
         gamma, ids, articles = self.gamma(number), rollout.tokens.ids, len(batch)
         samples, references = rollout.scored or self.score(number, model, batch, ids)
         loss, rl_log = self.rl(self.objective, samples.log_prob, rollout)
-        logs: list[Numbers] = [rl_log, {"loss_rl": Mean.over(loss.item(), articles), "gamma": Mean(gamma, 1)}]
+        weighed = {"loss_rl": Mean.over(loss.item(), articles), "gamma": Mean.over(gamma, articles)}
+        logs: list[Numbers] = [rl_log, weighed]
         if references is not None:
             mle, mle_log = self.mle.loss(references, batch.target, batch.pad)
             penalized = {"coverage": (references, batch.target)}
@@ -211,7 +213,7 @@ class MixedStep:
                 penalized["sample_coverage"] = (samples, ids)
             coverage, coverage_log = self.mle.coverage(penalized, batch)
             loss = gamma * loss + (1.0 - gamma) * mle + coverage
-            logs += [mle_log, {"loss_mle": Mean.over(mle.item(), articles)}, coverage_log]
+            logs += [mle_log, coverage_log]
         log = together([{"loss": Mean.over(loss.item(), articles)}, *logs, rollout.log()])
         old = samples.log_prob.detach() if rollout.old_log_prob is None else rollout.old_log_prob
         return StepResult(loss, log, replace(rollout, scored=None, old_log_prob=old))
@@ -240,11 +242,13 @@ class MLEStep:
         """L_MLE (scalar) of scored references (B, T), and numbers for the log."""
         lengths, log_prob = target_lengths(target, pad), references.log_prob
         tokens = lengths.sum().item()
-        log: dict[str, Logged] = {"nll": Mean(-log_prob.sum().item(), tokens), "tokens_per_second": Rate(tokens)}
+        nll = Mean(-log_prob.sum().item(), tokens)
         if smoothing := self.objective.label_smoothing:
             assert references.mean_log_prob is not None, "label smoothing needs the mean over all tokens"
             log_prob = losses.smoothed(log_prob, references.mean_log_prob, smoothing)
-        return losses.nll(log_prob, lengths, self.objective.length), log
+        loss = losses.nll(log_prob, lengths, self.objective.length)
+        loss_mle = Mean.over(loss.item(), len(target))
+        return loss, {"nll": nll, "loss_mle": loss_mle, "tokens_per_second": Rate(tokens)}
 
     def coverage(
         self, penalized: Mapping[str, tuple[TargetScores, Tensor]], batch: Batch

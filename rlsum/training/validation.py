@@ -24,6 +24,7 @@ from rlsum.training.estimators import mean_defined
 from rlsum.training.log.numbers import Field, declare
 from rlsum.training.parallel.processes import ONE_PROCESS, Processes
 from rlsum.training.rollout import Rollout
+from rlsum.training.steps import article_noise
 
 
 @dataclass(frozen=True)
@@ -91,9 +92,17 @@ def likelihood(model: Model, batches: Iterable[Batch], processes: Processes = ON
     return {"nll": nll / total} | ({"coverage": coverage / total} if coverage else {})
 
 
-def decoded_outputs(model: Model, batch: Batch, decoding: Decoding, system: str) -> list[Output]:
-    """The output of each article; one for each sample if decoding draws several."""
-    return outputs_of_batch(batch, model.to_text(batch, model.generate(batch, decoding, scored=False)), system)
+def decoded_outputs(model: Model, batch: Batch, decoding: Decoding, system: str, seed: int) -> list[Output]:
+    """The output of each article; one for each sample if decoding draws several.
+
+    The same in whatever order, and by whichever process, batches are decoded.
+    """
+    if decoding.method == "sample":
+        noise = article_noise(batch, 0, seed, decoding.samples, decoding.sampling.limit)
+        tokens = model.sample(batch, decoding.samples, decoding.sampling, noise)
+    else:
+        tokens = model.generate(batch, decoding, scored=False)
+    return outputs_of_batch(batch, model.to_text(batch, tokens), system)
 
 
 def outputs_of_batch(batch: Batch, texts: Sequence[str], system: str) -> list[Output]:
@@ -149,13 +158,14 @@ def validate(
     decoding: Decoding,
     rewards: Mapping[str, Reward],
     system: str,
+    seed: int,
     processes: Processes = ONE_PROCESS,
 ) -> Validation:
     """Likelihood of the ``scored`` batches; rewards and properties of the texts decoded for the ``decoded`` batches.
 
     With several processes the batches are this process's share, and all processes return the same result.
     """
-    decoded_batches = processes.gather([decoded_outputs(model, batch, decoding, system) for batch in decoded])
+    decoded_batches = processes.gather([decoded_outputs(model, batch, decoding, system, seed) for batch in decoded])
     outputs = [output for batch in decoded_batches for output in batch]
     columns = score(clean_records(outputs) if model.config.clean else outputs, rewards, processes) if outputs else {}
     outputs = [

@@ -65,6 +65,13 @@ def test_the_script_measures_a_checkpoint(tmp_path, monkeypatch, capsys):
     parts = re.findall(r"^(\w+).* weights  share of signal +-?[\d.]+ \+- [\d.]+", out, re.MULTILINE)
     assert parts[0] == "all"
     assert {"embed", "encoder", "gate", "word_out"} <= set(parts)
+    clipped = [*command[:-2], "objective.clip=0.2", *command[-2:]]
+    shares = []
+    for reused in ([], ["objective.updates_per_sample=2"]):  # whose samples would be of other articles
+        monkeypatch.setattr(sys, "argv", [*clipped[:-2], *reused, *clipped[-2:]])
+        measure_signal.main()
+        shares.append(re.findall("share of signal.*", capsys.readouterr().out))
+    assert shares[0] == shares[1]
     monkeypatch.setattr(sys, "argv", [part for part in command if part not in rewarded])
     with pytest.raises(SystemExit):
         measure_signal.main()

@@ -15,8 +15,7 @@ from rlsum.compare import simulated
 from rlsum.compare.cells import Cell, cells_of
 from rlsum.compare.config import Comparison
 from rlsum.compare.folder import Folder
-from rlsum.compare.scoring import digest
-from rlsum.files import write_atomically
+from rlsum.files import file_digest, write_atomically
 from rlsum.records import Output, write_outputs
 
 ARTICLES = 6
@@ -88,7 +87,7 @@ def finish(folder: Folder, cell: Cell, scores: dict[str, np.ndarray], method: st
         "specs": {name: name for name in scores},
         "signatures": {name: f"{name}|version:1" for name in scores},
         "missing": {},
-        "outputs": digest(path),
+        "outputs": file_digest(path),
     }
     folder.scores(cell, method).write_text(json.dumps(content))
 

@@ -17,6 +17,7 @@ import torch
 from rlsum.data.corpus import Corpus
 from rlsum.data.remembered import counted, remembered
 from rlsum.errors import option
+from rlsum.files import file_digest
 from rlsum.readers import json_object
 from rlsum.training import checkpoint
 from rlsum.training.parallel.processes import Processes
@@ -92,6 +93,20 @@ def check_unchanged(run: Path, signatures: Mapping[str, str], facts: Mapping[str
             f"{option('resume', run)}: what the run depends on has changed; restore it, or start a new run with "
             f"{option('init', run)}\n" + "\n".join(changed)
         )
+
+
+def check_init(run: Path, init: Path) -> None:
+    """Raise CheckpointError if a run did not start with the weights of ``init``, which it would not read again."""
+    if _recorded(run / ENVIRONMENT).get("init") != init_digest(checkpoint.find(init)):
+        raise checkpoint.CheckpointError(
+            f"{option('init', init)}: {run} started with other weights, and would go on from those; leave out "
+            f"{option('init')}, or choose another run="
+        )
+
+
+def init_digest(stored: checkpoint.Checkpoint | None) -> str | None:
+    """What a run records of the weights that it starts with; None of a new model."""
+    return None if stored is None else file_digest(stored.folder / checkpoint.WEIGHTS)
 
 
 def _by_name(signatures: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -76,8 +76,9 @@ def test_a_signal_saves_a_state_that_continues_as_if_nothing_had_happened(
 
 
 def interrupted(place):
-    """A run with lines of the log that end between validations, and at them."""
-    return [place / "mixed.yaml", "--init", place / "mle", "training.validate_every=2", "training.log_every=3"]
+    """A run with lines of the log that end between validations, and at them, and with samples in validation."""
+    options = ["training.validate_every=2", "training.log_every=3", "decoding.method=sample"]
+    return [place / "mixed.yaml", "--init", place / "mle", *options]
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +108,22 @@ def test_the_command_that_began_a_run_resumes_it_whatever_the_run_has_chosen_its
     assert run(*command, "language=ja", "training.steps=6").exit_code == 0
     for other in ("language=en", "training.seed=9", "data.tokenizer=whitespace", "objective.divisor=7"):
         assert "differ from the run's own config.yaml" in refused(*command, "language=ja", other)
+
+
+def test_a_run_goes_on_from_no_other_start_and_in_no_other_folder(place, tmp_path):
+    """Either would be left out without a word."""
+    folder, other = tmp_path / "r", tmp_path / "other"
+    command = ["train", place / "mixed.yaml", f"run={folder}", "--auto-resume", "--init"]
+    assert run(*command, place / "mle").exit_code == 0
+    shutil.copytree(place / "mle", other)
+    assert run(*command, other).exit_code == 0  # the same weights
+    assert run("train", place / "mle.yaml", f"run={tmp_path / 'b'}", "training.seed=9").exit_code == 0
+    message = refused(*command, tmp_path / "b")
+    assert "started with other weights" in message
+    assert "no model.safetensors" in refused(*command, tmp_path / "nothing")
+    assert "stays in its folder" in refused("train", "--resume", folder, f"run={other}", "training.steps=9")
+    moved = folder.rename(tmp_path / "moved")
+    assert run("train", "--resume", moved, f"run={moved}").exit_code == 0
 
 
 @pytest.mark.parametrize(

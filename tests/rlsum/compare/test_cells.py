@@ -42,6 +42,7 @@ def test_every_cell_differs_from_its_control_by_what_the_control_is_for(tmp_path
     [
         ({"gamma": 0.9, "coverage_weight": 0.1}, 1.0),
         ({"gamma": 0.8, "gamma_end": 1.0, "coverage_weight": 0.1}, 1.0),
+        ({"gamma": 0.9, "gamma_end": 0.0, "coverage_weight": 0.1}, 0.1 / 0.55),
         ({"gamma": 1.0, "coverage_weight": 0.1}, 0.1),
         ({"gamma": 0.9}, 1.0),
     ],

@@ -55,6 +55,17 @@ def test_from_nothing_to_scores_with_the_advantage_of_the_constant_control_measu
     assert read_outputs(folder.outputs(cells[0])["beam"])[0].system == "start"
 
 
+def test_the_mean_advantage_is_over_updates_whatever_lines_they_are_logged_in(tmp_path):
+    folder, cells = prepared(tmp_path, rewards={"rouge-l": "rouge-l"})
+    constant = next(cell for cell in cells if cell.constant)
+    run = tmp_path / "runs" / "rouge-l-1"
+    run.mkdir(parents=True)
+    lines = [{"kind": "valid", "step": 0}, {"kind": "train", "step": 3, "advantage_mean": 0.1}]
+    lines += [{"kind": "train", "step": 4, "advantage_mean": 0.5}, {"kind": "train", "step": 9}]  # no gamma, no samples
+    (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert InProcess(folder, cells, cells, 1)._mean_advantage(constant) == pytest.approx(0.2)
+
+
 def test_a_cell_that_fails_keeps_its_reason_and_stops_only_what_needs_it(tmp_path):
     folder, cells = prepared(tmp_path, controls=["constant"])
     failed = {}

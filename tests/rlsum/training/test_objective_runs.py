@@ -100,3 +100,16 @@ def test_every_objective_brings_more_of_its_reward(tmp_path, name):
     assert {name for row in log for name in row} - {"step", "kind", "overlap"} <= FIELDS.keys(), "a field is undeclared"
     rewards = [row["reward"] for row in log if row["kind"] == "train"]
     assert np.mean(rewards[-5:]) > np.mean(rewards[:3]) + 0.1
+
+
+def test_the_log_has_the_mean_of_gamma_over_articles_and_both_losses_also_where_it_begins_at_0(tmp_path):
+    objective = {"gamma": 0.0, "gamma_end": 0.9, "samples": 2, "estimator": "rloo"}
+    options = {"steps": 4, "batch_size": 2, "accumulate": 2, "log_every": 4, "validate_every": 4}
+    config = tiny.config(tmp_path / "r", "mixed", objective=objective, **options)
+    trainer = tiny.trainer(config, train=tiny.stories(5))
+    sizes = [len(trainer.plan.at(number)) for number in range(4)]
+    assert sorted(sizes) == [1, 1, 4, 4]
+    trainer.fit()
+    (row,) = log_of(tmp_path / "r", "train")
+    assert row["gamma"] == pytest.approx(np.average([0.0, 0.3, 0.6, 0.9], weights=sizes))
+    assert {"loss_mle", "loss_rl", "loss"} <= row.keys()

@@ -115,6 +115,7 @@ def test_gamma_zero_is_likelihood_to_the_bit(coverage):
     assert torch.equal(torch.rand(3), untouched), "random numbers were drawn that the control would not draw"
     assert reward.calls == []
     assert torch.equal(mixed.loss, mle.loss)
+    assert mixed.log == {**mle.log, "gamma": 0.0}
     ours, theirs = (tiny.gradients(model, result.loss) for result in (mixed, mle))
     torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
 

@@ -87,7 +87,7 @@ def test_what_nobody_reads_is_not_scored(folders, monkeypatch, decoding):
     news, scored = batch(model), model.generate(batch(model), decoding)
     texts = model.to_text(news, scored)
     monkeypatch.setattr(type(model), "forward", None)
-    assert [output.candidate for output in decoded_outputs(model, news, decoding, "s")] == texts
+    assert [output.candidate for output in decoded_outputs(model, news, decoding, "s", seed=0)] == texts
     assert model.generate(news, decoding, scored=False).log_prob.isnan().all()  # not a number that looks like one
 
 
