@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, Literal
 
 import yaml
 
 from rlsum.compare import config as configs
-from rlsum.compare.cells import Cell, methods_of, outputs_file
+from rlsum.compare.cells import NONE, Cell, cells_of, methods_of, outputs_file
 from rlsum.compare.config import MAY_CHANGE, MAY_GROW, RECORD, Comparison, marked
 from rlsum.compare.scoring import read_scores
 from rlsum.errors import RecordError, UserError
@@ -82,10 +83,10 @@ class Folder:
     def outdated(self, cell: Cell, method: str) -> bool:
         """Whether scores are of other texts than those that the file of summaries has now."""
         outputs, scores = self.outputs(cell)[method], self.scores(cell, method)
-        both = outputs.exists() and scores.exists()
-        # else it need not be read; its own time would not do: a file that replaces another keeps it
-        changed = both and outputs.stat().st_ctime_ns >= scores.stat().st_ctime_ns
-        return changed and read_scores(scores).outputs != file_digest(outputs)
+        if not (outputs.exists() and scores.exists()):
+            return False
+        stats = [path.stat() for path in (outputs, scores)]
+        return _of_other_texts(outputs, scores, tuple((stat.st_ino, stat.st_size, stat.st_ctime_ns) for stat in stats))
 
     def left_out(self, cells: Sequence[Cell]) -> dict[str, list[int]]:
         """System -> seeds of what was trained here and is none of ``cells``, since a reward or a seed was taken out."""
@@ -118,7 +119,7 @@ class Folder:
                 if not any(any((self.path / name).iterdir()) for name in ("runs", "outputs")):
                     old = {key: old[key] for key in old if key == "simulate" and (self.path / "data").exists()}
                 now = configs.as_mapping(self.comparison)
-                if changed := differences(old, now):
+                if changed := [*differences(old, now), *self._begun_otherwise()]:
                     lines = "\n".join(f"  {line}" for line in changed)
                     fix = f"choose another folder, undo these changes, or give {record} as the configuration"
                     raise FolderError(f"folder={self.path}: made by another configuration\n{lines}\n{fix}")
@@ -127,6 +128,21 @@ class Folder:
                 write_atomically(record, yaml.safe_dump(now, sort_keys=False, allow_unicode=True).encode())
         except OSError as error:
             raise FolderError(f"folder={self.path}: cannot be written ({error.strerror}); choose another") from error
+
+    def _begun_otherwise(self) -> list[str]:
+        """In what trainings that have begun differ from what they would be now, as when the first variant or reward,
+        whose settings controls have, becomes another.
+        """
+        cells = [cell for cell in cells_of(self.comparison) if cell.config is not None]
+        begun = [cell for cell in cells if self.config(cell).exists() and Path(str(cell.model)).exists()]
+        # which reward chose the checkpoints of continued likelihood matters as long as some are to be chosen
+        chosen = all(cell in begun for cell in cells if cell.system == NONE)
+        lines = []
+        for cell in begun:
+            left_out = ("reward", "reward_scale") if cell.system == NONE and chosen else ()
+            settings = (yaml.safe_load(self.config(cell).read_text(encoding="utf-8")), cell.config)
+            lines += _unequal(f"runs/{cell.name}", *(_settings(config, left_out) for config in settings))
+        return lines
 
     # ---- locks ---------------------------------------------------------------------------------------------------
 
@@ -263,6 +279,21 @@ def last_update(path: Path) -> int:
         except (ValueError, KeyError, TypeError):
             continue
     return 0
+
+
+@lru_cache(maxsize=4096)
+def _of_other_texts(outputs: Path, scores: Path, _: object) -> bool:
+    """Whether scores are of another file than ``outputs``, as both are now: read once for sizes and times of them."""
+    return read_scores(scores).outputs != file_digest(outputs)
+
+
+def _settings(config: Any, left_out: Sequence[str]) -> dict[str, Any]:
+    """A training's configuration without what may change: metrics, the advantage of a control, ``left_out``."""
+    objective = {key: value for key, value in config.get("objective", {}).items() if key not in left_out}
+    objective.pop("control_advantage", None)
+    kept = {key: value for key, value in config.items() if key != "metrics"} | {"objective": objective}
+    plain: dict[str, Any] = yaml.safe_load(yaml.safe_dump(kept))  # as the file has it
+    return plain
 
 
 def _unequal(key: str, before: Any, after: Any) -> list[str]:

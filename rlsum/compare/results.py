@@ -159,7 +159,7 @@ def gather(folder: Folder, cells: Sequence[Cell], method: str, why_failed: Mappi
         if why := lacking(scores, of_test):
             failed[name] = why
             continue
-        if why := other_references(scores, of_test):
+        if why := other_inputs(scores, of_test):
             (remarks if name in outputs else failed)[name] = why
         if name in outputs or not why:
             comparable[name] = scores
@@ -191,11 +191,21 @@ def lacking(scores: Scores, of_test: Scores) -> str:
     return f"its file has {count:,} of the {articles:,} test articles" if count < articles else ""
 
 
-def other_references(scores: Scores, of_test: Scores) -> str:
-    """For how many test articles a file that has all of them has other references; "" for none."""
-    references = dict(zip(scores.ids, scores.references, strict=True))
-    count = sum(references[name] != text for name, text in zip(of_test.ids, of_test.references, strict=True))
-    return f"its file has other references for {count:,} of the {len(of_test.ids):,} test articles" if count else ""
+def other_inputs(scores: Scores, of_test: Scores) -> str:
+    """Of how many test articles a file that has all their ids has other references, or other texts; "" for none."""
+    references, articles = (dict(zip(scores.ids, of, strict=True)) for of in (scores.references, scores.articles))
+    changed = {
+        "references": [references[name] != text for name, text in zip(of_test.ids, of_test.references, strict=True)],
+        "texts": [
+            bool(text and articles[name]) and articles[name] != text
+            for name, text in zip(of_test.ids, of_test.articles, strict=True)
+        ],
+    }
+    counts = {what: sum(differ) for what, differ in changed.items() if any(differ)}
+    return "; ".join(
+        f"its file has other {what} for {count:,} of the {len(of_test.ids):,} test articles"
+        for what, count in counts.items()
+    )
 
 
 def raw_debris(scores: Scores) -> str:
@@ -232,10 +242,14 @@ def _one_signature(
 
 def _of_test(scores: Sequence[Scores]) -> Scores:
     """The scores whose articles and references are the test's: of most articles, and of those as most have them."""
-    counts = Counter(frozenset(zip(file.ids, file.references, strict=True)) for file in scores)
+
+    def inputs(file: Scores) -> frozenset[tuple[str, str, str]]:
+        return frozenset(zip(file.ids, file.references, file.articles, strict=True))
+
+    counts = Counter(map(inputs, scores))
 
     def rank(file: Scores) -> tuple[int, int]:
-        return len(file.ids), counts[frozenset(zip(file.ids, file.references, strict=True))]
+        return len(file.ids), counts[inputs(file)]
 
     return max(scores, key=rank, default=NO_SCORES)
 

@@ -39,6 +39,7 @@ class Scores:
     """Scores of one file of summaries, (n,) each, NaN where undefined.
 
     references  (n,) a hash of the references of each summary: scores against others are not comparable
+    articles    (n,) a hash of the article of each summary, "" where the file has none
     specs       metric -> its spec as text; a score is computed again when it changes
     signatures  metric -> what its scores depend on
     missing     metric -> why it could not score
@@ -49,6 +50,7 @@ class Scores:
 
     ids: tuple[str, ...]
     references: tuple[str, ...]
+    articles: tuple[str, ...]
     metrics: dict[str, Floats]
     properties: dict[str, Floats]
     specs: dict[str, str]
@@ -59,7 +61,7 @@ class Scores:
     stamps: dict[str, str] = field(default_factory=dict)
 
 
-NO_SCORES = Scores((), (), {}, {}, {}, {})
+NO_SCORES = Scores((), (), (), {}, {}, {}, {})
 
 FIX = "remove it, and run the comparison again: it makes what is missing"
 
@@ -70,7 +72,7 @@ def read_scores(path: Path) -> Scores:
     try:
         for key in ("metrics", "properties"):
             values[key] = {name: _floats(column) for name, column in values[key].items()}
-        return Scores(**{**values, **{key: tuple(values[key]) for key in ("ids", "references")}})
+        return Scores(**{**values, **{key: tuple(values[key]) for key in ("ids", "references", "articles")}})
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise RecordError(f"{path}: not a file of scores; {FIX}") from error
 
@@ -153,6 +155,7 @@ def score_file(outputs: Path, path: Path, specs: Mapping[str, RewardSpec]) -> di
     scores = {
         "ids": [record.id for record in records],
         "references": [_hash(record.references) for record in records],
+        "articles": [_hash([record.source]) if record.source else "" for record in records],
         "metrics": {name: _values(column) for name, column in metrics.items()},
         "properties": {name: _values(column) for name, column in measure_properties(measured).items()},
         "specs": {name: str(as_spec(spec)) for name, spec in specs.items()},
@@ -187,9 +190,9 @@ def read_unique(path: Path) -> list[Output]:
     return outputs
 
 
-def _hash(references: Sequence[str]) -> str:
-    """Of the letters and digits alone: a model's outputs have the references as it read them, lower-cased and split."""
-    letters = ["".join(filter(_counts, nfc(text).lower())) for text in references]
+def _hash(texts: Sequence[str]) -> str:
+    """Of the letters and digits alone: a model's outputs have the texts as it read them, lower-cased and split."""
+    letters = ["".join(filter(_counts, nfc(text).lower())) for text in texts]
     return hashlib.sha256(json.dumps(letters).encode()).hexdigest()[:12]
 
 

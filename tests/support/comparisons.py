@@ -82,6 +82,7 @@ def finish(folder: Folder, cell: Cell, scores: dict[str, np.ndarray], method: st
     content = {
         "ids": ids,
         "references": ["a hash"] * len(ids),
+        "articles": ["a hash"] * len(ids),
         "metrics": {name: list(column) for name, column in scores.items()},
         "properties": {"length": [3.0] * len(ids)},
         "specs": {name: name for name in scores},

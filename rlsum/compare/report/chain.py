@@ -47,6 +47,11 @@ class Estimate:
         """Whether there is a number."""
         return not math.isnan(self.value)
 
+    def of_scale(self, points: float) -> Estimate:
+        """A share of graded answers as the difference that it stands for."""
+        value, low, high = ((2 * share - 1) * points for share in (self.value, self.low, self.high))
+        return Estimate(value, low, high, self.of)
+
 
 @dataclass(frozen=True)
 class Link:
@@ -54,13 +59,15 @@ class Link:
 
     ``agreement``: correlation with judges. ``effect``: raw gain on the reward itself of training on it, over the
     control, or the start without one; of one seed without an interval. ``preference``: share of judges' choices, 0 to
-    1, ties as half, for the trained system over another.
+    1, ties as half, for the trained system over another; of graded answers its mean lead over that one, in points.
+    ``points``: the largest lead that their scale allows; 0 where it is a share.
     """
 
     reward: str
     agreement: Estimate = Estimate()
     effect: Estimate = Estimate()
     preference: Estimate = Estimate()
+    points: float = 0.0
 
 
 def chain(correlation: str | Path | None, comparison: Any, study: str | Path | None) -> list[Link]:
@@ -73,16 +80,18 @@ def chain(correlation: str | Path | None, comparison: Any, study: str | Path | N
         raise ChainError("no file is given; give a correlation, a comparison or a study")
     agreements = _agreements(Path(correlation)) if correlation is not None else {}
     rows = _rewards(comparison) if comparison is not None else []
-    shares = _preferences(Path(study)) if study is not None else {}
+    preferred, points = _preferences(Path(study)) if study is not None else ({}, 0.0)
     if comparison is None:
-        names = dict.fromkeys([*(key for key in agreements if not key.startswith("|")), *(name for name, _ in shares)])
+        names = dict.fromkeys(
+            [*(key for key in agreements if not key.startswith("|")), *(name for name, _ in preferred)]
+        )
         rows = [_Trained(name, (name,), "") for name in names]
     opponents = [opponent for row in rows for opponent in row.against]
     links = []
     for row in rows:
         agreement = agreements.get("|" + row.signature) or agreements.get(row.reward) or Estimate()
-        preference = _preference(row, shares, opponents)
-        links.append(Link(row.names[0], agreement, row.effect, preference))
+        preference = _preference(row, preferred, opponents)
+        links.append(Link(row.names[0], agreement, row.effect, preference, points))
     return links
 
 
@@ -90,10 +99,14 @@ def chain_blocks(links: Sequence[Link]) -> list[Block]:
     """The chain as a table, a picture and a sentence about its order; [] without any link."""
     if not any(estimate.known for link in links for estimate in _parts(link)):
         return []
-    header = ("reward", "agrees with judges", f"its own gain by training, x {SCALE}", "preferred by judges, %")
-    scales = (1, SCALE, 100)
-    digits = (3, 2, 1)
-    rows = tuple((Cell(link.reward), *map(_cell, _parts(link), scales, digits, (False, True, False))) for link in links)
+    graded = links[0].points > 0
+    preference = "judges' lead, points" if graded else "preferred by judges, %"
+    header = ("reward", "agrees with judges", f"its own gain by training, x {SCALE}", preference)
+    scales = (1, SCALE, 1 if graded else 100)
+    digits = (3, 2, 2 if graded else 1)
+    rows = tuple(
+        (Cell(link.reward), *map(_cell, _parts(link), scales, digits, (False, True, graded))) for link in links
+    )
     sources = dict.fromkeys(estimate.of for link in links for estimate in _parts(link) if estimate.of)
     table = Table("From agreement to preference", header, rows, (f"{'; '.join(sources)}.",) if sources else ())
     return [table, _picture(links), Bullets(list(agreements_of_order(links)))]
@@ -182,35 +195,37 @@ def _effect(test: Mapping[str, Any], title: str, base: str, seeds: int) -> Estim
     return _estimate(test["mean"], low, high, f"gain: over {base}{of_seeds}")
 
 
-def _preferences(path: Path) -> dict[tuple[str, str], Estimate]:
-    """(system, other) -> share of choices for the system by the primary criterion, or the last (overall)."""
+def _preferences(path: Path) -> tuple[dict[tuple[str, str], Estimate], float]:
+    """(system, other) -> `Link.preference` by the primary criterion, or the last (overall); and `Link.points`."""
     fix = "give results.json of `rlsum human-eval analyse`"
     data = json_file(path, fix, ChainError)
     try:
         criterion = data["settings"]["primary"] or data["criteria"][-1]
-        shares: dict[tuple[str, str], Estimate] = {}
+        preferred: dict[tuple[str, str], Estimate] = {}
+        points = 0.0
         for row in data["preferences"]:
             if row["criterion"] != criterion:
                 continue
             first, second = row["pair"]
             share, low, high = (row["ties_half"][name] for name in ("share", "low", "high"))
-            source = f"preference: {criterion} in {data['title']}"
+            source, points = f"preference: {criterion} in {data['title']}", row["points"]
             over = _estimate(share, low, high, f"{source}, {second} over {first}")
             under = Estimate(1 - over.value, 1 - over.high, 1 - over.low, f"{source}, {first} over {second}")
-            shares |= {(second, first): over, (first, second): under}
-        return shares
+            for pair, estimate in (((second, first), over), ((first, second), under)):
+                preferred[pair] = estimate.of_scale(points) if points else estimate
+        return preferred, points
     except (KeyError, IndexError, TypeError) as error:
         raise ChainError(f"{path}: no {error} of a study; {fix}") from error
 
 
-def _preference(row: _Trained, shares: Mapping[tuple[str, str], Estimate], opponents: Sequence[str]) -> Estimate:
+def _preference(row: _Trained, preferred: Mapping[tuple[str, str], Estimate], opponents: Sequence[str]) -> Estimate:
     """The row's preference over the control or the start; else over a system that all others meet, else unknown."""
-    met = [pair for pair in shares if pair[0] in row.names]
+    met = [pair for pair in preferred if pair[0] in row.names]
     for opponent in (*row.against, *opponents):
         for pair in met:
             if pair[1] == opponent:
-                return shares[pair]
-    return shares[met[0]] if len(met) == 1 else Estimate()
+                return preferred[pair]
+    return preferred[met[0]] if len(met) == 1 else Estimate()
 
 
 def _estimate(value: float | None, low: float | None, high: float | None, source: str) -> Estimate:
@@ -241,8 +256,9 @@ def _cell(estimate: Estimate, scale: float, digits: int, signed: bool) -> Cell:
 
 
 def _picture(links: Sequence[Link]) -> Picture:
-    titles = ("agrees with judges", f"its own gain, x {SCALE}", "preferred, %")
-    zeros, scales = (0.0, 0.0, 50.0), (1, SCALE, 100)
+    graded = links[0].points > 0
+    titles = ("agrees with judges", f"its own gain, x {SCALE}", "judges' lead, points" if graded else "preferred, %")
+    zeros, scales = (0.0, 0.0, 0.0 if graded else 50.0), (1, SCALE, 1 if graded else 100)
 
     def draw(figure: Figure, _: Mode) -> None:
         for at in range(3):

@@ -1,6 +1,7 @@
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 
 import comparisons
@@ -85,6 +86,58 @@ def test_a_comparison_may_grow_in_its_folder(tmp_path):
     folder_of(tmp_path, **grown).claim()
     with pytest.raises(FolderError, match=r"rewards\.rouge-2"):  # what another had trained still counts
         folder_of(tmp_path, rewards={"rouge-2": {"reward": "rouge-2", "scale": 2}}).claim()
+
+
+VARIANTS = {"short": {}, "long": {"training": {"steps": 8}}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changed"),
+    [
+        ({}, {"variants": {"long": {"training": {"steps": 8}}}}, r"runs/none-1\.training\.steps: was 2, now 8"),
+        ({"variants": VARIANTS}, {"variants": {"long": VARIANTS["long"]}}, r"runs/none-1\.training\.steps"),
+        (
+            {"variants": VARIANTS},
+            {"variants": dict(reversed(VARIANTS.items()))},
+            r"runs/rouge-l\.shuffled-1\.training\.steps",
+        ),
+        ({}, {"first": "rouge-1", "seeds": (1, 2)}, r"runs/none-1\.objective\.reward: was 'rouge-l', now 'rouge-1'"),
+        ({}, {"first": "rouge-1"}, ""),  # all of continued likelihood are there
+        ({"variants": VARIANTS}, {"variants": {**VARIANTS, "more": {"training": {"steps": 9}}}, "seeds": (1, 2)}, ""),
+    ],
+)
+def test_trainings_that_are_there_are_what_they_would_be_now(tmp_path, before, after, changed):
+    """Controls have the settings of the first variant, and of the first reward, in every seed."""
+    rewards = {"rouge-l": "rouge-l", "rouge-1": "rouge-1"}
+    after = dict(after)
+    first = after.pop("first", "rouge-l")
+    given = {"controls_of": ["rouge-l"], "controls": ["none", "shuffled"], "seeds": (1,)}
+    folder = folder_of(tmp_path, rewards=rewards, **{**given, **before})
+    folder.claim()
+    for cell in cells_of(folder.comparison):
+        if cell.config is not None:
+            folder.config(cell).write_text(yaml.safe_dump(dict(cell.config)))
+            (tmp_path / "runs" / cell.name).mkdir()
+    ordered = dict(sorted(rewards.items(), key=lambda row: row[0] != first))
+    again = folder_of(tmp_path, rewards=ordered, **{**given, **before, **after})
+    if not changed:
+        again.claim()
+        return
+    with pytest.raises(FolderError, match=changed):
+        again.claim()
+
+
+def test_scores_are_of_the_texts_that_the_file_has_whatever_the_times_say(tmp_path):
+    """Copying, restoring or changing rights renews the times of scores."""
+    folder, cells = comparisons.finished(tmp_path, {}, seeds=(1,))
+    assert not any(folder.outdated(cell, "beam") for cell in cells)
+    path = folder.outputs(cells[0])["beam"]
+    path.write_text(path.read_text().replace("fell", "rose up"))
+    time.sleep(0.02)  # a tick of the clock of files
+    scores = folder.scores(cells[0], "beam")
+    scores.chmod(0o600)
+    assert scores.stat().st_ctime_ns > path.stat().st_ctime_ns
+    assert folder.outdated(cells[0], "beam")
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):

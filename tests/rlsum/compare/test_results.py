@@ -14,7 +14,7 @@ from rlsum.compare.results import (
     compare,
     gather,
     metric_means,
-    other_references,
+    other_inputs,
     property_means,
     raw_debris,
     unchanged,
@@ -122,7 +122,7 @@ def test_scores_of_other_texts_are_no_row_though_the_file_is_older_than_they_are
 @pytest.mark.parametrize("name", ["oracle", "rouge-2-2"])
 def test_a_file_that_lacks_articles_shrinks_nothing(tmp_path, name):
     folder, cells = comparisons.finished(tmp_path, GAINS)
-    first = {key: (lambda values: values[:4]) for key in ("ids", "references")}
+    first = {key: (lambda values: values[:4]) for key in ("ids", "references", "articles")}
     few = {key: (lambda of: {name: of[name][:4] for name in of}) for key in ("metrics", "properties")}
     rescore(folder, cells, name, **first, **few)
     results = gather(folder, cells, "beam")
@@ -141,7 +141,7 @@ def test_articles_of_given_outputs_may_stand_in_another_order_among_more(tmp_pat
         return [values[0], *values[::-1]]
 
     columns = {key: lambda of: {name: more(of[name]) for name in of} for key in ("metrics", "properties")}
-    rescore(folder, cells, "oracle", ids=lambda ids: ["another", *ids[::-1]], references=more, **columns)
+    rescore(folder, cells, "oracle", ids=lambda ids: ["another", *ids[::-1]], references=more, articles=more, **columns)
     results = gather(folder, cells, "beam")
     assert results.failed == {}
     assert results.systems["oracle"].metrics["rouge-l"].tolist() == before.tolist()
@@ -159,12 +159,14 @@ def test_given_outputs_with_more_than_summaries_are_another_measurement_unless_m
     assert gather(folder, cells, "beam").remarks == {}
 
 
-def test_other_references_are_another_measurement(tmp_path):
+@pytest.mark.parametrize(("part", "called"), [("references", "references"), ("articles", "texts")])
+def test_other_references_or_articles_are_another_measurement(tmp_path, part, called):
     folder, cells = comparisons.finished(tmp_path, GAINS)
     for name in ("oracle", "rouge-2-2"):
-        rescore(folder, cells, name, references=lambda hashes: ["other", "other", *hashes[2:]])
+        rescore(folder, cells, name, **{part: lambda hashes: ["other", "other", *hashes[2:]]})
+    rescore(folder, cells, "lead-3", articles=lambda hashes: [""] * len(hashes))  # a file without any
     results = gather(folder, cells, "beam")
-    why = "its file has other references for 2 of the 80 test articles"
+    why = f"its file has other {called} for 2 of the 80 test articles"
     assert results.failed == {"rouge-2-2": why}
     assert results.remarks == {"oracle": why}
     said = "\n".join(findings(results))
@@ -236,7 +238,8 @@ def test_a_run_that_ended_as_its_start_is_named(tmp_path):
     folder, cells = comparisons.finished(tmp_path, GAINS)
     assert unchanged(gather(folder, cells, "beam")) == {}
     start, trained = (folder.scores(comparisons.named(cells, name), "beam") for name in ("start-2", "rouge-2-2"))
-    same = json.loads(start.read_text())  # but an encoder rounds by its batch
+    same = json.loads(start.read_text()) | {"outputs": json.loads(trained.read_text())["outputs"]}
+    # but an encoder rounds by its batch
     same["metrics"]["rouge-1"] = [score + 1e-7 for score in same["metrics"]["rouge-1"]]
     trained.write_text(json.dumps(same))
     assert unchanged(gather(folder, cells, "beam")) == {"rouge-2": [2]}
@@ -259,7 +262,7 @@ def test_references_are_the_same_however_they_are_cased_and_split(text, same, tm
         write_outputs(tmp_path / f"{name}.jsonl", [Output("1", "", (reference,), "linda paid", name)])
         score_file(tmp_path / f"{name}.jsonl", tmp_path / f"{name}.json", {"rouge-1": "rouge-1"})
         found.append(read_scores(tmp_path / f"{name}.json"))
-    assert (not other_references(*found)) == same
+    assert (not other_inputs(*found)) == same
 
 
 LLM = {"kind": "causal", "pretrained": "llm"}

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from rows import jsonl
 
@@ -32,7 +34,7 @@ def files(tmp_path):
 
     def preference(criterion, pair, share):
         half = {"share": share, "low": share - 0.1, "high": share + 0.1}
-        return {"criterion": criterion, "pair": pair, "ties_half": half}
+        return {"criterion": criterion, "pair": pair, "points": 0.0, "ties_half": half}
 
     study = {
         "title": "Pilot",
@@ -72,6 +74,21 @@ def test_a_gain_of_some_seeds_says_so_and_one_seed_tells_no_order(files, seeds, 
     assert ("the order cannot be compared" in told) == (of == 1)
     table, *_ = chain_blocks([rouge, mine])
     assert said in table.notes[0]
+
+
+def test_graded_answers_are_points_and_not_percent_of_the_judges(files):
+    """All gave one point more of five: a share of .625 stands for a lead of 1 of the 4 that are possible."""
+    correlation, comparison, study = files
+    data = json.loads(study.read_text())
+    for row in data["preferences"]:
+        row |= {"points": 4.0, "ties_half": {"share": 0.625, "low": 0.6, "high": 0.65}}
+    links = chain(correlation, comparison, jsonl(study, data))
+    table, *_ = chain_blocks(links)
+    assert table.header[-1] == "judges' lead, points"
+    assert [(row[-1].text, row[-1].detail) for row in table.rows] == [
+        ("-1.00", "-1.20 to -0.80"),
+        ("+1.00", "+0.80 to +1.20"),
+    ]
 
 
 def test_any_file_may_be_missing(files):
