@@ -25,6 +25,7 @@ from rlsum.evaluation.statistics import USUAL, Uncertainty, holm
 ALL = "all errors"
 NAN = float("nan")
 Value = Callable[[MarkedText], float]  # of a text; NaN if undefined
+Shared = dict[tuple[str, str, str], dict[str, MarkedText]]  # item, comparison, system -> judge -> the text
 
 
 @dataclass(frozen=True)
@@ -150,9 +151,9 @@ def agreement(
     of judges; of one category, or of any. Krippendorff's alpha (nominal) of words: marked or not, and by the first
     category that a word has. Marks of whole summaries have no words and do not count.
     """
-    by_text: dict[tuple[str, str], dict[str, MarkedText]] = defaultdict(dict)
+    by_text: Shared = defaultdict(dict)
     for row in marked:
-        by_text[row.item, row.system].setdefault(row.judge, row)
+        by_text[row.item, row.comparison, row.system].setdefault(row.judge, row)
     shared = {text: rows for text, rows in by_text.items() if len(rows) > 1}
     return {
         "F1, any category": _f1(shared, [None], how),
@@ -206,11 +207,9 @@ def _characters(marks: Iterable[Mark], category: str | None) -> set[int]:
     return {place for mark in kept for place in range(mark.start, mark.end)}
 
 
-def _f1(
-    shared: dict[tuple[str, str], dict[str, MarkedText]], categories: Sequence[str | None], how: Uncertainty
-) -> Agreement:
-    items = sorted({item for item, _ in shared})
-    unit = np.array([items.index(item) for item, _ in shared], dtype=np.intp)
+def _f1(shared: Shared, categories: Sequence[str | None], how: Uncertainty) -> Agreement:
+    items = sorted({item for item, *_ in shared})
+    unit = np.array([items.index(item) for item, *_ in shared], dtype=np.intp)
     shared_marks, sizes = np.zeros(len(items)), np.zeros(len(items))
     for number, rows in zip(unit, shared.values(), strict=True):
         for category in categories:
@@ -230,16 +229,11 @@ def _f1(
     return with_interval(undefined, value, unit, len(items), how)
 
 
-def _alpha(
-    shared: dict[tuple[str, str], dict[str, MarkedText]],
-    code: Callable[[set[int]], float],
-    categories: Sequence[str],
-    how: Uncertainty,
-) -> Agreement:
+def _alpha(shared: Shared, code: Callable[[set[int]], float], categories: Sequence[str], how: Uncertainty) -> Agreement:
     """Krippendorff's alpha of the ``code`` of the numbers of the categories that each word has."""
     judges = sorted({judge for rows in shared.values() for judge in rows})
     matrix, items = [], []
-    for (item, _), rows in shared.items():
+    for (item, *_), rows in shared.items():
         for word in words(next(iter(rows.values())).text):
             line = np.full(len(judges), NAN)
             for judge, row in rows.items():

@@ -84,7 +84,8 @@ def _scores(row: Judgment) -> dict[str, tuple[float | None, ...]]:
 def _marked(row: Judgment) -> Iterator[MarkedText]:
     for judge, marks in zip(row.judges, row.marks, strict=True) if row.marks else ():
         errors = tuple(Mark(0, start, end, MARKED.id) for start, end in marks)
-        yield MarkedText(_item(row), judge, f"{_name(row)}/{judge}", row.system, row.candidate, errors)
+        name = _name(row)
+        yield MarkedText(_item(row), name, judge, f"{name}/{judge}", row.system, row.candidate, errors)
 
 
 def _item(row: Judgment) -> str:

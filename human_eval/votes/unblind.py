@@ -138,7 +138,7 @@ def fewer_errors(response: Response, texts: int) -> tuple[float, ...]:
 
 
 def _marked(response: Response, task: Task, places: Mapping[str, int], item: str) -> list[MarkedText]:
-    marks, judged = parsed(response.answers[ERRORS]), (item, response.judge, task.id)
+    marks, judged = parsed(response.answers[ERRORS]), (item, item, response.judge, task.id)
     return [
         MarkedText(*judged, system, task.texts[place], tuple(mark for mark in marks if mark.place == place))
         for system, place in places.items()

@@ -56,9 +56,13 @@ class Vote:
 
 @dataclass(frozen=True)
 class MarkedText:
-    """The errors that a judge marked in a system's summary of an item, shown in a ``task``."""
+    """The errors that a judge marked in a system's summary of an item, shown in a ``task``.
+
+    ``comparison``: as of a `Vote`; an item has several if a system wrote several texts.
+    """
 
     item: str
+    comparison: str
     judge: str
     task: str
     system: str

@@ -27,7 +27,7 @@ NONE = Uncertainty(resamples=0)
 
 
 def text_of(judge, marks, text="aa bb cc dd", item="i1", system="a"):
-    return MarkedText(item, judge, f"{item}-{judge}", system, text, tuple(parsed(marks)))
+    return MarkedText(item, item, judge, f"{item}-{judge}", system, text, tuple(parsed(marks)))
 
 
 def test_f1_and_alpha_by_hand():

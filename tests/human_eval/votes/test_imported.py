@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from human_eval.statistics.analysis import analyse
+from human_eval.statistics.errors import agreement
 from human_eval.statistics.settings import AnalysisSettings
 from human_eval.votes.imported import votes_of
 from rlsum.errors import UserError
@@ -56,3 +57,16 @@ def test_judgments_without_judges_are_refused():
     rows = (judged("y", "a", (1.0,), ("ann",)),)
     with pytest.raises(UserError, match="no judge, by name, scored two texts"):
         votes_of(Judgments("mine", rows))
+
+
+def test_judges_agree_on_marks_in_the_same_text_alone():
+    """Two questions about one story, of which three judges read one or both."""
+    asked = {"x": ((((0, 1),), ((0, 1),)), ("ann", "bo")), "y": ((((0, 1),), ()), ("bo", "cy"))}
+    rows = [
+        replace(judged(name, system, (1.0, 2.0), judges, "The story."), marks=marks)
+        for name, (marks, judges) in asked.items()
+        for system in "ab"
+    ]
+    found = agreement(votes_of(Judgments("mine", tuple(rows))).marked, ["marked"])["F1, any category"]
+    assert (found.n, found.judgments) == (4, 8)
+    assert found.value == pytest.approx(2 / 3)  # of each system 2 of 2 characters, then 0 of 1
