@@ -18,7 +18,8 @@ from rlsum.errors import UserError
 from rlsum.files import file_digest
 from rlsum.readers import READERS, CorpusError, Read, file_format, is_saved, read_file
 from rlsum.readers.json_rows import has_pieces, lines_of_objects
-from rlsum.readers.tables import saved
+from rlsum.readers.plain import partner_of
+from rlsum.readers.tables import named_classes, saved
 from rlsum.readers.text import COMPRESSED
 
 T = TypeVar("T")
@@ -30,7 +31,7 @@ JSON_LINES = tuple(f".jsonl{end}" for end in ("", *COMPRESSED))
 LINE_FORMATS = (*JSON_LINES, *(f".csv{end}" for end in ("", *COMPRESSED)))
 SPLIT_NAMES = (("train", "training"), ("valid", "validation", "val", "dev"), ("test",))
 # Part of every cache key: raise it when reading, cleaning or tokenising changes its results.
-CACHE_VERSION = 4
+CACHE_VERSION = 5
 CLEAN_FEATURES = datasets.Features(
     {
         "id": datasets.Value("string"),
@@ -67,10 +68,10 @@ def _located(path: str, split: str) -> list[Path] | datasets.Dataset:
     """The files of a split, or what `datasets` reads."""
     local = Path(path).expanduser()
     if path.startswith(HUB) or not (local.exists() or _has_configurations(local.parent)):
-        return _from_hub(path, split)
+        return _pick(_from_hub(path), split, path)
     if files := _files(local, split) or ([] if is_saved(local) else _line_files(local, split)):
         return files
-    loaded = saved(local) if is_saved(local) else _from_hub(str(local), split)
+    loaded = saved(local) if is_saved(local) else _from_hub(str(local))
     return loaded if isinstance(loaded, datasets.Dataset) else _pick(loaded, split, path)
 
 
@@ -89,7 +90,7 @@ def load_split(path: str, split: str | None) -> datasets.Dataset:
     Raises CorpusError if it cannot be read, has no such split, or has several and none was named.
     """
     local = Path(path.removeprefix(HUB)).expanduser()
-    loaded = saved(local) if is_saved(local) else _load(datasets.load_dataset, path)
+    loaded = saved(local) if is_saved(local) else _from_hub(path)
     if isinstance(loaded, datasets.Dataset):
         return loaded
     if split is None and len(loaded) == 1:
@@ -167,12 +168,20 @@ def _begins(file: Path, size: int) -> range:
 def _states(files: Iterable[Path]) -> list[State]:
     """Path, size and digest of each file, for cache keys: `chmod` changes nothing, `rsync -t` hides nothing.
 
-    Digests are computed again where a time changed. No tool can reset the last time, that of the last change.
+    A file of articles has the digest of its summaries, too. Digests are computed again where a time changed. No tool
+    can reset the last time, that of the last change.
     """
-    stats = [(file.resolve(), file.stat()) for file in files]
-    key = [(str(file), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for file, stat in stats]
-    digests = remembered("digests", (key,), lambda: [file_digest(file) for file, _ in stats])
-    return [(name, size, digest) for (name, size, *_), digest in zip(key, digests, strict=True)]
+    read = [(path, partner_of(path)) for path in (file.resolve() for file in files)]
+    key = [[_stat(file) for file in pair if file] for pair in read]
+    digests = remembered(
+        "digests", (key,), lambda: ["".join(file_digest(file) for file in pair if file) for pair in read]
+    )
+    return [(name, size, digest) for ((name, size, *_), *_), digest in zip(key, digests, strict=True)]
+
+
+def _stat(file: Path) -> tuple[str, int, int, int]:
+    stat = file.stat()
+    return str(file), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
 def _features(columns: Columns) -> datasets.Features:
@@ -190,14 +199,14 @@ def _generate(pieces: list[tuple[State, int]], columns: Columns, version: int) -
             yield clean(read, columns)
 
 
-def _from_hub(path: str, split: str) -> datasets.Dataset:
-    """What `datasets` reads: a hub name, or a folder, whose files' state is in the path of the cache."""
+def _from_hub(path: str) -> datasets.DatasetDict:
+    """The splits that `datasets` reads: of a hub name, or a folder, whose files' state is in the path of the cache."""
     folder, cache = Path(_hub_name(path)[0]), None
     if folder.is_dir():
         data_files = _load(datasets.load_dataset_builder, path).config.data_files or {}
         files = [folder / CARD, *map(Path, chain(*data_files.values()))]
         cache = str(cache_folder() / f"folder-{Hasher.hash(_states(file for file in files if file.is_file()))}")
-    return _pick(_load(datasets.load_dataset, path, cache), split, path)
+    return named_classes(_load(datasets.load_dataset, path, cache))
 
 
 def _load(load: Callable[..., Any], path: str, cache: str | None = None) -> Any:

@@ -45,11 +45,10 @@ def _is_header(line: bytes) -> bool:
 
 def line_pairs(path: Path) -> Iterator[Read]:
     """Rows of ``train.source`` with the lines of ``train.target``: ``source`` and ``reference``. Raises CorpusError."""
-    plain = uncompressed(path)
-    name = plain.stem + PARTNERS[plain.suffix]
-    beside = (path.with_name(name + end) for end in ("", *COMPRESSED))
-    partner = next(filter(Path.is_file, beside), None)
+    partner = partner_of(path)
     if partner is None:
+        plain = uncompressed(path)
+        name = plain.stem + PARTNERS[plain.suffix]
         raise CorpusError(f"path={str(path)!r}: no {name} beside it; give the summaries of its articles, one a line")
     pairs = zip_longest(lines(path), lines(partner))
     for number, (article, summary) in enumerate(pairs, 1):
@@ -58,6 +57,13 @@ def line_pairs(path: Path) -> Iterator[Read]:
             raise CorpusError(f"{longer}:{number}: {shorter} ends before; line i of both must belong to one article")
         fields = {"source": text_of(*article).strip(), "reference": text_of(*summary).strip()}
         yield Read(article[0], numbered(path, number), fields)
+
+
+def partner_of(path: Path) -> Path | None:
+    """The file of summaries beside one of articles; None where there is none, and for any other format."""
+    plain = uncompressed(path)
+    beside = (path.with_name(plain.stem + PARTNERS.get(plain.suffix, "") + end) for end in ("", *COMPRESSED))
+    return next(filter(Path.is_file, beside), None) if plain.suffix in PARTNERS else None
 
 
 def story_file(path: Path) -> Iterator[Read]:

@@ -7,7 +7,7 @@ import io
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, time
 from itertools import chain
 from os import SEEK_END
@@ -146,9 +146,11 @@ def parquet_file(path: Path) -> Iterator[Read]:
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
             check_names(str(path), file.schema_arrow.names)
+            classes = _classes_in(file.schema_arrow)
             for batch in file.iter_batches(batch_size=1000):
                 for fields in batch.to_pylist():
                     number += 1
+                    fields |= {name: _named(fields[name], feature) for name, feature in classes.items()}
                     yield Read(f"{path}:{number}", numbered(path, number), _empty_as_none(fields))
     except pyarrow.ArrowInvalid as error:
         raise CorpusError(f"path={str(path)!r}: broken parquet after row {number} ({error}); copy it again") from error
@@ -159,8 +161,45 @@ def _empty_as_none(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: None if isinstance(value, float) and value != value else value for name, value in fields.items()}
 
 
+def named_classes(loaded: Any) -> Any:
+    """A data set, or its splits, with the names of classes in place of their numbers, which often are alphabetical."""
+    if isinstance(loaded, dict):
+        return type(loaded)({split: named_classes(dataset) for split, dataset in loaded.items()})
+    columns = loaded.column_names
+    for name, feature in _with_classes(loaded.features).items():
+        named = [_named(value, feature) for value in loaded[name]]
+        loaded = loaded.remove_columns(name).add_column(name, named).select_columns(columns)
+    return loaded
+
+
+def _classes_in(schema: Any) -> dict[str, Any]:
+    """The columns of classes in a parquet file that `datasets` wrote, with their types."""
+    if b"ClassLabel" not in (schema.metadata or {}).get(b"huggingface", b""):
+        return {}
+    from datasets import Features
+
+    return _with_classes(Features.from_arrow_schema(schema))
+
+
+def _with_classes(features: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: feature for name, feature in features.items() if "ClassLabel(" in repr(feature)}
+
+
+def _named(value: Any, feature: Any) -> Any:
+    """A value with the names of its classes, which lists and objects may hold; -1 is none."""
+    if isinstance(value, dict):
+        return {name: _named(member, feature[name]) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_named(member, feature.feature) for member in value]
+    named = hasattr(feature, "int2str") and value is not None
+    return (feature.int2str(value) if value >= 0 else None) if named else value
+
+
 def saved(folder: Path) -> Any:
-    """The data set, or its splits, that `datasets` saved in a folder. Raises CorpusError for a damaged file."""
+    """The data set, or its splits, that `datasets` saved in a folder, see `named_classes`.
+
+    Raises CorpusError for a damaged file.
+    """
     from datasets import Dataset, load_from_disk
 
     try:
@@ -170,7 +209,7 @@ def saved(folder: Path) -> Any:
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:  # of JSON that says something else
         file = damaged(folder) or folder
         raise CorpusError(f"path={str(folder)!r}: {file} cannot be read ({error}); save the data set again") from error
-    return loaded
+    return named_classes(loaded)
 
 
 def check_complete(dataset: Any) -> None:

@@ -208,6 +208,8 @@ def test_pairs_of_lines_are_a_corpus_and_become_records(tmp_path):
     assert load_corpus(tmp_path / "train.source").rows[:] == load_corpus(out).rows[:]
     out.unlink()
     assert load_corpus(tmp_path).skipped == {"source: empty": 1}
+    (tmp_path / "train.target").write_text("Storm .\nSnow .\nNothing .\n")  # of the same size
+    assert load_corpus(tmp_path).rows["references"][:] == [["Storm ."], ["Snow ."]]
 
 
 def test_a_column_of_sentences_is_converted_as_is_said(tmp_path):

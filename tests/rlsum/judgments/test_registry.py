@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -6,6 +7,7 @@ import pytest
 from rows import jsonl, table, tsv
 
 from rlsum.errors import RecordError
+from rlsum.judgments.layout import JudgmentColumns
 from rlsum.judgments.public import READERS
 from rlsum.judgments.registry import load
 from rlsum.readers import CorpusError
@@ -121,6 +123,34 @@ def test_a_dataset_saved_on_disk(tmp_path):
     assert "columns not read: extra" in found.notes
 
 
+CLASSES = {"numbers": ("3", "1", "2"), "words": ("bad", "good", "excellent")}
+
+
+@pytest.mark.parametrize("kind", ["saved", "hf:saved", "hf:folder", "x.parquet"])
+def test_classes_have_their_names_and_not_their_alphabetical_numbers(tmp_path, kind):
+    texts = {"id": [*"123"], "system": ["s"] * 3, "candidate": ["c"] * 3, "reference": [*"abc"]}
+    data = datasets.Dataset.from_dict({**texts, **{name: list(values) for name, values in CLASSES.items()}})
+    for name in CLASSES:
+        data = data.class_encode_column(name)
+    number = data.features["numbers"]
+    of_judges = [*data.features.items(), ("each", datasets.List(number)), ("nested", {"flow": number})]
+    rows = [{**row, "each": [0, 2], "nested": {"flow": -1}} for row in data]
+    data = datasets.Dataset.from_list(rows, features=datasets.Features(of_judges))
+    name, _, folder = kind.rpartition(":")
+    (tmp_path / "folder").mkdir()
+    data.to_parquet(tmp_path / ("folder/train.parquet" if folder == "folder" else "x.parquet"))
+    data.save_to_disk(tmp_path / "saved")
+    path = f"{name}:{tmp_path / folder}" if name else tmp_path / folder
+    found = load(path, columns=("words", "nested"))
+    assert [row.scores for row in found.rows] == [{"numbers": float(value)} for value in CLASSES["numbers"]]
+    assert [row.columns["words"] for row in found.rows] == list(CLASSES["words"])
+    assert found.rows[0].columns["nested"] == {"flow": None}
+    each = load(path, layout=JudgmentColumns(scores={"overall": ("each",)}))
+    assert each.rows[0].raw_scores == {"overall": (1.0, 3.0)}
+    with pytest.raises(RecordError, match="words='bad' is not a score"):
+        load(path, layout=JudgmentColumns(scores={"words": ("words",)}))
+
+
 def test_a_folder_as_the_hub_has_it_and_its_splits(tmp_path):
     folder = tmp_path / "owner"
     for split in ("train", "test"):
@@ -131,6 +161,10 @@ def test_a_folder_as_the_hub_has_it_and_its_splits(tmp_path):
         load(f"hf://{folder}")
     with pytest.raises(CorpusError, match="no split 'dev'"):
         load(f"hf(split=dev)://{folder}")
+    before = (folder / "train.jsonl").stat()
+    jsonl(folder / "train.jsonl", {**ROW, "id": "other"})  # of the same size and, as `rsync -t` has it, time
+    os.utime(folder / "train.jsonl", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert load(f"hf://{folder}", split="train").rows[0].id == "other"
 
 
 def test_rows_of_a_dataset_are_checked_too(tmp_path):
