@@ -32,6 +32,7 @@ const asked = (each) => data.fields[each.texts.length]; // criterion -> field ->
 const fields = (each) => Object.assign({}, ...Object.values(asked(each)));
 const complete = (each) => Object.keys(fields(each)).every((field) => state.tasks[each.task]?.answers[field]);
 const answered = () => data.tasks.filter((each) => complete(each) && state.tasks[each.task].submitted);
+const lines = (text) => text.replace(/\r\n?/g, "\n"); // as HTML reads them, and so the app; else "\r" is a space
 const counted = (number) => `${number} comparison${number === 1 ? "" : "s"}`;
 const show = (section) => ["start", "work", "end"].forEach((id) => { at(id).hidden = id !== section; });
 const open = () => parts.filter((part) => !part.hidden && !record(task().task).answers[part.dataset.field]);
@@ -48,11 +49,11 @@ function showTask() {
   const { article, texts, task: id } = task();
   const { answers, comment } = record(id);
   const shown = fields(task());
-  at("article").textContent = article;
+  at("article").textContent = lines(article);
   at("article").scrollTop = 0;
   sections.forEach((section, number) => {
     section.hidden = number >= texts.length;
-    section.querySelector(".text").textContent = texts[number]?.trim() ? texts[number] : "(This summary is empty.)";
+    section.querySelector(".text").textContent = texts[number]?.trim() ? lines(texts[number]) : "(This summary is empty.)";
   });
   for (const part of parts) part.hidden = !(part.dataset.field in shown);
   for (const input of at("answers").querySelectorAll("input")) {

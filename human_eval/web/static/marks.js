@@ -11,6 +11,7 @@ let chosen = null; // {place, from, to, used}: numbers of words; used: marked, s
 
 const wordsOf = (place) => [...texts[place].querySelectorAll(".word")];
 const number = (word, name) => Number(word.dataset[name]);
+const isIn = (word, mark) => number(word, "start") < mark.end && number(word, "end") > mark.start;
 const isWhole = (category) => categories.find((each) => each.dataset.category === category).hasAttribute("data-whole");
 const nameOf = (category) => categories.find((each) => each.dataset.category === category).dataset.label;
 const keyOf = (category) => String(categories.findIndex((each) => each.dataset.category === category) + 1);
@@ -53,7 +54,7 @@ function restoreMarks() {
 function draw() {
   texts.forEach((text, place) => {
     for (const [at, word] of wordsOf(place).entries()) {
-      const on = marks.filter((mark) => mark.place === place && mark.start < number(word, "end") && mark.end > number(word, "start"));
+      const on = marks.filter((mark) => mark.place === place && isIn(word, mark));
       const ends = on.filter((mark) => mark.end <= number(word, "end")).map((mark) => keyOf(mark.category));
       word.classList.toggle("marked", on.length > 0);
       word.dataset.ends = ends.join(" ");
@@ -70,10 +71,20 @@ function draw() {
   marking.querySelector(".kinds").classList.toggle("ready", Boolean(chosen && !chosen.used)); // on a phone they come to the words
 }
 
+// Not the characters from start to end: a browser reads a line end of two characters as one.
+function wordsIn(mark) {
+  const words = wordsOf(mark.place).filter((word) => isIn(word, mark));
+  if (!words.length) return "";
+  const range = document.createRange();
+  range.setStartBefore(words[0]);
+  range.setEndAfter(words.at(-1));
+  return range.toString();
+}
+
 function entry(mark) {
   const item = document.createElement("li");
   const remove = document.createElement("button");
-  const text = Array.from(texts[mark.place].textContent).slice(mark.start, mark.end).join(""); // by code points
+  const text = wordsIn(mark);
   item.append(`${keyOf(mark.category)} ${nameOf(mark.category)}${text ? `: ${text}` : ""} `);
   remove.type = "button";
   remove.className = "tool";

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
@@ -109,6 +110,15 @@ def test_the_texts_stand_on_the_side_the_study_says(tab, blind):
     assert tab.locator("#text-A").text_content() == first.left
     assert tab.locator("#text-B").text_content() == first.right
     assert tab.locator("#article").text_content() == blind.articles[first.item]
+
+
+def test_every_kind_of_line_end_begins_a_line(opened, blind):
+    ended = [replace(task, left="One.\rTwo.\r\nThree.\nFour.") for task in blind.tasks]
+    articles = dict.fromkeys(blind.articles, "First.\rLast.")
+    tab = opened(page(replace(blind, tasks=tuple(ended), articles=articles), 0))
+    begin(tab)
+    assert tab.locator("#text-A").inner_text() == "One.\nTwo.\nThree.\nFour."
+    assert tab.locator("#article").inner_text() == "First.\nLast."
 
 
 def test_closing_and_opening_again_goes_on_where_it_was(tab, blind):

@@ -83,6 +83,29 @@ def test_a_study_of_marks_on_a_desk_and_a_phone_outlives_every_kind_of_stop(stud
 
 
 @pytest.mark.slow
+def test_the_words_of_a_mark_are_shown_whatever_ends_a_line(tmp_path, desk):
+    text = "One\r\nline.\r\rTwo \U0001f600\r\nwrong words."
+    made = make_study(texts=[(text, GOOD)], marking=MARKING, criteria=())
+    write_study(tmp_path, made)
+    with served(tmp_path, free_port()) as server:
+        judge = Judge(desk, server.judges["judge-1"], None)
+        judge.begin()
+        words = desk.locator("[data-place='0'] .word")
+        words.nth(3).click()
+        words.nth(4).click()
+        desk.click("[data-category=hallucinated]")
+        assert desk.locator(".marks li").text_content() == "1 Not in the article: \U0001f600\nwrong ×"
+        desk.click("text=I have marked all errors")
+        with desk.expect_navigation():
+            desk.click("form#answers button[type=submit]")
+        server.stop()
+    (found,) = read_database(tmp_path / "judging.sqlite", made)
+    assert found.answers == {"errors": "A:16-24:hallucinated"}
+    assert text[16:24] == "\U0001f600\r\nwrong"
+    assert judge.errors == []
+
+
+@pytest.mark.slow
 def test_marks_by_mouse_are_changed_removed_and_shown_again(study, tmp_path, desk):
     page = desk
     with served(tmp_path, free_port()) as server:
