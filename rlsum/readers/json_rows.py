@@ -40,11 +40,12 @@ def has_pieces(path: Path) -> bool:
     return divisible(path) and _begins_with_objects(_beginning(path))
 
 
-def rows_of(value: Any) -> list[Any]:
+def rows_of(value: Any, path: Path) -> list[Any]:
     """The rows in a JSON value.
 
     A list; the list of objects under ``data``, or under the only key; pandas' ``to_json`` with any ``orient``: a column
-    or a row for each key, lists for columns; objects by their ids. Any other object is one row.
+    or a row for each key, lists for columns; objects by their ids. Any other object is one row. Raises RecordError for
+    rows beside ``data``, which would be lost.
     """
     if not isinstance(value, dict):
         return value if isinstance(value, list) else [value]
@@ -52,6 +53,8 @@ def rows_of(value: Any) -> list[Any]:
     if isinstance(names, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
         return [dict(zip(names, row, strict=True)) for row in data]
     of_objects = {key: rows for key, rows in value.items() if isinstance(rows, list) and all_objects(rows)}
+    if "data" in of_objects and len(of_objects) > 1:
+        raise RecordError(f"{path}: rows under {', '.join(of_objects)}; give each of these lists a file of its own")
     if "data" in of_objects or len(value) == len(of_objects) == 1:
         return of_objects.get("data", next(iter(of_objects.values())))
     inner = list(value.values())
@@ -82,7 +85,7 @@ def _whole(path: Path) -> list[Any] | None:
         if beginning[0][:1] == b"[" or (len(beginning) > 1 and isinstance(error.__cause__, Repeated)):
             raise
         return None  # its lines say what is wrong
-    rows = rows_of(value)
+    rows = rows_of(value, path)
     return None if len(beginning) == 1 and rows == [value] else rows
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from rlsum.readers.understood import say
 END = b"\xff\xff\xff\xff\0\0\0\0"  # of a stream of Arrow
 MTURK = ("Approve", "Reject")  # last columns of Mechanical Turk's results, which its rows do not have
 QUOTING = "broken CSV quoting"
+THOUSANDS = re.compile(r"\d,\d{3}(?!\d)")
 FIELD_LIMIT = 2**24  # characters in one CSV field; Python's default of 131,072 is too little for long articles
 
 
@@ -34,8 +36,7 @@ def check_names(where: str, names: Iterable[str]) -> None:
 def csv_file(path: Path) -> Iterator[Read]:
     """Rows of a CSV or TSV file with a header. Raises CorpusError for a repeated name.
 
-    Between tabs many programs write quotes as they are: lines that a quote would join have a problem if each has all
-    columns.
+    Where a stray quote joins rows, each of them has a problem: see `_joined`.
     """
     csv.field_size_limit(max(FIELD_LIMIT, csv.field_size_limit()))  # process-wide; only ever raised
     # Undecodable bytes become lone surrogates, which are detected field by field: they break one row, not the file.
@@ -53,26 +54,51 @@ def csv_file(path: Path) -> Iterator[Read]:
         header = [name.strip() for name in next(filter(None, rows), [])]
         check_names(f"{path}:{rows.line_num}", header)
         while True:
-            where, name = f"{path}:{rows.line_num + 1}", numbered(path, rows.line_num + 1)
+            begin = rows.line_num + 1
             taken.clear()
             try:
-                row = next(rows)
+                row, problem = next(rows), ""
             except StopIteration:
                 return
             except csv.Error:
-                yield Read(where, name, {}, QUOTING)
-                continue
-            if (
-                delimiter == "\t"
-                and len(taken) > 1
-                and {line.count("\t") + 1 for line in taken} == {max(2, len(header))}
-            ):
-                yield Read(where, name, {}, f"{QUOTING}: {len(taken)} lines, each of which could be a row")
-                continue
+                row, problem = [], QUOTING
             if len(row) == len(header) - len(MTURK) and tuple(header[-len(MTURK) :]) == MTURK:
                 row += [""] * len(MTURK)
-            if any(row) or len(row) == len(header) == 1:  # the empty text of a file of one column, no empty row
-                yield Read(where, name, *_fields(header, row))
+            # the empty text of a file of one column is a row, any other empty row is none
+            if not (problem or any(row) or len(row) == len(header) == 1):
+                continue
+            fields, problem = ({}, problem) if problem else _fields(header, row)
+            if joined := _joined(taken, delimiter, max(2, len(header)), bool(problem)):
+                fields, problem = {}, f"{QUOTING}: a quote joins lines {begin} to {rows.line_num}"
+            for number in (begin, *(begin + place for place in joined)):
+                yield Read(f"{path}:{number}", numbered(path, number), fields, problem)
+
+
+def _joined(lines: Sequence[str], delimiter: str, size: int, broken: bool) -> list[int]:
+    """The places of rows that a stray quote joined to the one before: lines after the first, rows by themselves.
+
+    Without a ``broken`` row, as where a second stray quote ends it, all lines must have its cells if quotes are text.
+    Text with line feeds has few such lines: white space or another quote follows its commas. Two lines may be text
+    where another cell is quoted, and where a comma is in a number.
+    """
+
+    def is_row(cells: Sequence[str]) -> bool:
+        return len(cells) == size and (delimiter == "\t" or not any(cell.startswith((" ", '""')) for cell in cells[1:]))
+
+    later = range(1, len(lines))
+    if broken:
+        return [place for place in later if is_row(_cells(lines[place], delimiter))]
+    row = "".join(lines)
+    certain = delimiter == "\t" or len(lines) > 2 or (row.count('"') == 2 and not THOUSANDS.search(row))
+    return [*later] if certain and all(is_row(line.split(delimiter)) for line in lines) else []
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    """Those of one line, none if it is no CSV by itself."""
+    try:
+        return next(csv.reader([line], strict=True, delimiter=delimiter), [])
+    except csv.Error:
+        return []
 
 
 def _kept(lines: Iterable[str], taken: list[str]) -> Iterator[str]:

@@ -171,6 +171,12 @@ def test_an_object_that_holds_no_rows_is_a_row(tmp_path, value):
     assert [read.fields for read in records(tmp_path / "x.jsonl")] == [value]
 
 
+def test_no_list_of_rows_beside_another_is_lost(tmp_path):
+    (tmp_path / "x.json").write_text(json.dumps({"version": 1, "data": [{"a": 1}], "test": [{"a": 2}]}))
+    with pytest.raises(RecordError, match=r"x.json: rows under data, test; give each of these lists a file"):
+        list(records(tmp_path / "x.json"))
+
+
 def test_strings_may_hold_what_ends_objects():
     with pytest.raises(NotJson, match="'a' is written twice in the object that ends in line 3"):
         json_value('{"x": "}\\"}",\n"y": {"b": "{"}, "z":\n{"a": 1, "a": 2}}')
@@ -179,17 +185,28 @@ def test_strings_may_hold_what_ends_objects():
 @pytest.mark.parametrize(
     ("lines", "read"),
     [
-        (['1\t"He left\tx', '2\tand "she"\ty', '3\tall"\tz'], ["quoting", "z"]),  # read as CSV has them: broken
-        (['1\t"He left\tx', '2\tall"\ty', "3\tb\tz"], ["2 lines, each", "z"]),  # one row of three columns
+        (['1\t"He left\tx', '2\tand "she"\ty', '3\tall"\tz'], ["quoting", ":3 quoting", "z"]),  # broken as CSV
+        (['1\t"He left\tx', '2\tall"\ty', "3\tb\tz"], ["lines 2 to 3", ":3 quoting", "z"]),  # one row as CSV
         (['1\t"He left', 'again"\tx'], ["x"]),  # a quoted line feed
         (['1\t"a\tb', 'c"\tx'], ["x"]),  # with a tab in one of the lines
+        (['1,"a,x', "2,b,y", '3,"c, d",z', "4,e,z"], [":2 broken", ":3 broken", ":4 broken", "z"]),  # c is in no quotes
+        (['1,"a,x', "2,b,y", '3,c",z', "4,e,z"], [":2 broken", ":3 broken", ":4 broken", "z"]),  # one row as CSV
+        (['1,"a,x', '2,b",y', "3,c,z"], [":2 broken", ":3 broken", "z"]),
+        (['1,"a,x', '2,b,y"', "3,c,z"], [":2 broken", ":3 broken", "z"]),  # one row of two cells
+        (["1,a,x", '2,"b,y', "3,c,z"], ["x", ":3 broken", ":4 broken"]),  # never closed
+        (['1,"Yes, all', '""No,"" he said,', 'we do.",x'], ["x"]),  # commas in text are no cells
+        (['1,"China wants men,women .', 'All .","x"'], ["x"]),
+        (['1,"China wants 1,000 men .', 'All the 1,000 .",x'], ["x"]),
+        (['1,"A said ""b"" c', "d, e", 'f",x', '2,"said "b" c', "d, e", "3,f,z"], ["x", ":5 broken", ":6 wrong", "z"]),
     ],
 )
-def test_quotes_between_tabs_join_no_rows_unsaid(tmp_path, lines, read):
-    (tmp_path / "x.tsv").write_text("\n".join(["id\tcandidate\treference", *lines]))
-    rows = [*records(tmp_path / "x.tsv")]
+def test_stray_quotes_join_no_rows_unsaid(tmp_path, lines, read):
+    delimiter = lines[0][1]
+    (tmp_path / "x.csv").write_text("\n".join([f"id{delimiter}candidate{delimiter}reference", *lines]))
+    rows = [*records(tmp_path / "x.csv")]
     assert len(rows) == len(read)
-    assert all(text in (row.problem or row.fields["reference"]) for row, text in zip(rows, read, strict=True))
+    found = [f":{row.where.rpartition(':')[2]} {row.problem or row.fields['reference']}" for row in rows]
+    assert all(all(map(text.__contains__, told.split())) for text, told in zip(found, read, strict=True))
 
 
 def test_lines_of_two_files_are_articles_and_summaries(tmp_path):
