@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from rewards.options import nearest
-from rewards.references import NotText, reference_columns, references
+from rewards.references import NotText, references
 from rlsum.errors import RecordError, option
 from rlsum.judgments import cells
 from rlsum.judgments.aggregation import Rating, judged, ratings, split_by_judge
@@ -47,7 +47,7 @@ def read_rows(
             raise RecordError(f"{read.where}: {read.problem}; correct or delete this row")
     names = list(dict.fromkeys(column for read in reads for column in read.fields))
     layout, recorded = _chosen(reads, names, name, columns, further)
-    alternatives = () if not layout.reference else reference_columns(layout.reference, tuple(names))
+    alternatives = layout.alternatives(names)
     _check_lists(reads, layout)
     understood = Understood(name, layout.lists)
     inputs: dict[str, str] = {}
@@ -90,6 +90,9 @@ def _chosen(
         )
     if "*" in columns.candidate and columns.candidate not in names:
         raise RecordError(f"{option('candidate', columns.candidate)}: * may be several texts; give a row to each text")
+    if columns.reference == columns.candidate:
+        what = f"{option('reference', columns.reference)}: the column of the candidates, too"
+        raise RecordError(f"{what}; name that of the references, or '' for none")
     if columns.reference is None:
         columns = replace(columns, reference=next(iter(reference_fields(dict.fromkeys(names))), None))
     taken = {name for _, path in columns.named() for name in (path, path.partition(".")[0])}
@@ -193,7 +196,7 @@ def _texts(read: Read, columns: JudgmentColumns, inputs: dict[str, str], name: s
             if cell is not None or role not in ("source", "group"):
                 row[role] = cell
     if columns.reference:
-        texts = {path: cells.at(read.fields, path) for path in reference_columns(columns.reference, tuple(read.fields))}
+        texts = {path: cells.at(read.fields, path) for path in columns.alternatives(read.fields)}
         try:
             row["references"] = references(texts, columns.reference, columns.lists)
         except NotText as error:

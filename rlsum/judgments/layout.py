@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from rewards.references import Lists
+from rewards.references import Lists, reference_columns
 from rlsum.errors import RecordError, option
 
 COLUMN: dict[str, Any] = {"names": "a column"}  # marks a field; one without it is an option of another kind
@@ -81,6 +81,12 @@ class JudgmentColumns(Layout):
         """(argument, path) of every column that is named."""
         yield from ((option(name, typed=self.option(name)), path) for name, path in self._paths() if path)
         yield from ((option("scores", typed="--score"), path) for paths in self.scores.values() for path in paths)
+
+    def alternatives(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The columns of references among ``names``: none that is named as something else."""
+        others = {path for _, path in self._paths() if path != self.reference}
+        free = tuple(name for name in names if name not in others)
+        return reference_columns(self.reference, free) if self.reference else ()
 
     def _paths(self) -> Iterator[tuple[str, str | None]]:
         """Field and path of every column but those of scores."""

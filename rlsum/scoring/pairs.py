@@ -91,8 +91,9 @@ class TextFiles:
 
     def _files(self) -> list[TextColumn]:
         column, lists = self.columns.reference_column, self.columns.reference_lists
-        references = (TextColumn(path, "references", column, lists) for path in self.references)
-        return [TextColumn(self.candidates, "candidates", self.columns.candidate_column), *references]
+        candidates = TextColumn(self.candidates, "candidates", self.columns.candidate_column)
+        within = candidates.within
+        return [candidates, *(TextColumn(path, "references", column, lists, within(path)) for path in self.references)]
 
     def check(self, rewards: Iterable[ReadsColumns] = ()) -> Identity:
         """Read all once. Raises RecordError where the files differ in length or in the ids of a row."""

@@ -237,3 +237,19 @@ def test_references_may_be_in_the_file_of_the_articles(tmp_path):
     write(articles, [*rows, {"article_id": 2, "text": "text 2", "gold": "gold 2"}])
     with pytest.raises(CorpusError, match=r"a\.jsonl:2: another 'gold' of id '1' is at .*a\.jsonl:1"):
         run("outputs", str(outputs), *columns, "--articles", str(articles), "-o", str(out), "--overwrite")
+
+
+def test_a_candidate_is_not_its_own_reference_where_the_columns_have_one_name(tmp_path):
+    outputs, articles, out = tmp_path / "s.jsonl", tmp_path / "a.jsonl", tmp_path / "o.jsonl"
+    write(outputs, [{"id": 1, "summary": "model text"}])
+    write(articles, [{"id": 1, "article": "a text", "summary": "gold", "article1": "b", "summary2": "second"}])
+    arguments = ("outputs", str(outputs), "--candidate", "summary", "--reference", "summary", "-o", str(out))
+    assert run(*arguments, "--articles", str(articles)).exit_code == 0
+    assert [(row.candidate, row.references) for row in read_outputs(out)] == [("model text", ("gold", "second"))]
+    for same in ((), ("--articles", str(outputs), "--article-column", "summary")):
+        with pytest.raises(CorpusError, match="--reference summary: the column of the candidates, too; name"):
+            run(*arguments, *same, "--overwrite")
+    arguments = ("outputs", str(articles), "--candidate", "summary2", "--reference", "summary", "-o", str(out))
+    for source in (("--source", "article"), ("--articles", str(articles))):
+        assert run(*arguments, *source, "--overwrite").exit_code == 0
+        assert [(row.candidate, row.references) for row in read_outputs(out)] == [("second", ("gold",))]

@@ -343,6 +343,18 @@ def test_alternatives_are_read_as_by_every_command(tmp_path, cells, layout):
     assert judgment.scores == {"overall": 1.0}
 
 
+@pytest.mark.parametrize(
+    ("candidate", "reference", "found"), [("s1", "s2", ("b", "c")), ("s1", "s3", ("b", "c")), ("s2", "s1", ("a", "c"))]
+)
+def test_columns_of_another_role_are_no_references(tmp_path, candidate, reference, found):
+    row = {"s1": "a", "s2": "b", "s3": "c", "s4": "1", "s5": "An article.", "overall": 1}
+    layout = {"candidate": candidate, "id": "s4", "source": "s5", "scores": {"overall": ("overall",)}}
+    (text,) = load(table(tmp_path / "j.csv", row), layout=JudgmentColumns(reference=reference, **layout)).rows
+    assert (text.id, text.source, text.references) == ("1", "An article.", found)
+    with pytest.raises(RecordError, match=f"reference='{candidate}': the column of the candidates, too"):
+        load(tmp_path / "j.csv", layout=JudgmentColumns(reference=candidate, **layout))
+
+
 def test_a_list_of_which_nothing_says_what_it_is_and_a_repeated_column_are_errors(tmp_path):
     path = tmp_path / "j.csv"
     path.write_text("id,system,candidate,abstract,overall\n1,s,a,\"['b', 'c']\",1\n")

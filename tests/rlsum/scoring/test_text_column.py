@@ -54,3 +54,26 @@ def test_what_does_not_belong_together_is_told(tmp_path, content, options, told)
     candidates = written(tmp_path, "c.csv", "id,prediction\n1,a\n2,b\n")
     with pytest.raises(RecordError, match=told):
         TextFiles(candidates, (written(tmp_path, "r.csv", content),), TextColumns(**options)).check()
+
+
+PAIRS = "sentence1,sentence2,sentence3,title\na,b,,t\nc,d,e,t\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "candidate", "reference", "found"),
+    [
+        (PAIRS, "sentence1", "sentence2", [("a", ["b"]), ("c", ["d", "e"])]),
+        (PAIRS, "sentence3", "sentence1", [("", ["a", "b"]), ("e", ["c", "d"])]),
+        ("summary,summary2,title\na,b,t\nc,d,t\n", None, "summary2", [("a", ["b"]), ("c", ["d"])]),
+        ("summary,highlights,title\na,b,t\nc,d,t\n", "summary", None, [("a", ["b"]), ("c", ["d"])]),
+    ],
+)
+def test_the_column_of_candidates_is_no_reference_in_its_file(tmp_path, content, candidate, reference, found):
+    path = written(tmp_path, "c.csv", content)
+    pairs = TextFiles(path, (tmp_path / ".." / tmp_path.name / "c.csv",), TextColumns(candidate, reference))
+    assert pairs.check().rows == 2
+    assert [(row["candidate"], row["references"]) for row in pairs] == found
+    with pytest.raises(RecordError, match="reference_column='title': the column of the candidates, too; name another"):
+        TextFiles(path, (path,), TextColumns("title", "title")).check()
+    other = TextFiles(written(tmp_path, "o.txt", "x\ny\n"), (path,), TextColumns(None, reference or "highlights"))
+    assert len([*other][1]["references"]) == {"sentence2": 3, "sentence1": 3, "summary2": 2}.get(reference, 1)
