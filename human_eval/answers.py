@@ -90,9 +90,16 @@ class AnswerKind(ABC):
     def scores(self, answer: str, texts: int) -> tuple[float, ...]:
         """A valid answer -> the score of each summary. The largest difference of two scores is 1."""
 
-    def values(self, answer: str, texts: int) -> tuple[float, ...]:
-        """The score of each summary in the numbers of the scale; empty if the answer is only a comparison."""
+    def values(self, answer: str, places: Sequence[int]) -> tuple[float, ...]:
+        """The value of each system in the numbers of the scale; empty if the answer is only a comparison.
+
+        ``places``: of the summary of each system (0..); systems that wrote the same text share one.
+        """
         return ()
+
+    def ends(self, systems: int) -> tuple[float, float]:
+        """The smallest and the largest of the `values` of so many systems; both 0 if there are none."""
+        return 0.0, 0.0
 
     def vote(self, answer: str, texts: int, first: int, second: int) -> float:
         """The preference for summary ``second`` over ``first`` (0..) in [-1, 1]; the sign alone without points."""
@@ -195,6 +202,10 @@ class Scale(AnswerKind):
     def most(self, texts: int) -> int:
         """The largest number."""
 
+    def ends(self, systems: int) -> tuple[float, float]:
+        """The first number and the largest."""
+        return 1.0, float(self.most(systems))
+
     def parts(self, texts: int) -> tuple[Part, ...]:
         """A scale for each summary."""
         numbers = range(1, self.most(texts) + 1)
@@ -226,9 +237,10 @@ class Rating(Scale):
         """The ratings, from 0 to 1."""
         return tuple((int(step) - 1) / (self.steps - 1) for step in answer.split(" "))
 
-    def values(self, answer: str, texts: int) -> tuple[float, ...]:
+    def values(self, answer: str, places: Sequence[int]) -> tuple[float, ...]:
         """The ratings."""
-        return tuple(map(float, answer.split(" ")))
+        ratings = answer.split(" ")
+        return tuple(float(ratings[place]) for place in places)
 
     def simulated(self, worth: Floats, gap: float, tie: float, strong: float, generator: np.random.Generator) -> Floats:
         """Differences of ratings around the middle of the scale; what all texts of an item share, shifts all."""
@@ -252,9 +264,10 @@ class Ranking(Scale):
         """The ranks turned round, from 0 to 1."""
         return tuple((texts - int(rank)) / (texts - 1) for rank in answer.split(" "))
 
-    def values(self, answer: str, texts: int) -> tuple[float, ...]:
-        """The place of each summary, 1 for the first; summaries of equal rank share the mean of their places."""
-        ranks = [int(rank) for rank in answer.split(" ")]
+    def values(self, answer: str, places: Sequence[int]) -> tuple[float, ...]:
+        """The rank of each system, 1 for the first; systems of equal rank share the mean of their ranks."""
+        given = answer.split(" ")
+        ranks = [int(given[place]) for place in places]
         return tuple(sum(value < rank for value in ranks) + (ranks.count(rank) + 1) / 2 for rank in ranks)
 
 
@@ -269,12 +282,16 @@ class BestWorst(AnswerKind):
 
     def scores(self, answer: str, texts: int) -> tuple[float, ...]:
         """1 for the best, 0 for the worst, one half for the others."""
-        return tuple((1 + value) / 2 for value in self.values(answer, texts))
+        return tuple((1 + value) / 2 for value in self.values(answer, range(texts)))
 
-    def values(self, answer: str, texts: int) -> tuple[float, ...]:
-        """1 for the best, -1 for the worst, 0 for the others."""
-        best, worst = answer.split(" ")
-        return tuple(float((letter == best) - (letter == worst)) for letter in LETTERS[:texts])
+    def values(self, answer: str, places: Sequence[int]) -> tuple[float, ...]:
+        """1 for the best, -1 for the worst, shared by the systems that wrote it; 0 for the others."""
+        best, worst = (LETTERS.index(letter) for letter in answer.split(" "))
+        return tuple(((place == best) - (place == worst)) / places.count(place) for place in places)
+
+    def ends(self, systems: int) -> tuple[float, float]:
+        """Those of the worst and the best."""
+        return -1.0, 1.0
 
     def simulated(self, worth: Floats, gap: float, tie: float, strong: float, generator: np.random.Generator) -> Floats:
         """Differences of 1 for the text worth most and -1 for that worth least."""

@@ -34,16 +34,13 @@ class SystemScore:
 def system_scores(scores: Iterable[Score], systems: Sequence[str], how: Uncertainty = USUAL) -> tuple[SystemScore, ...]:
     """The mean of each criterion and system, in the order of the criteria and ``systems``."""
     groups: dict[tuple[str, str], dict[str, list[float]]] = {}
+    ends: dict[str, tuple[float, float]] = {}
     for score in scores:
         groups.setdefault((score.criterion, score.system), {}).setdefault(score.item, []).append(score.value)
-    seen: dict[str, list[float]] = {}
-    for (criterion, _), items in groups.items():
-        seen.setdefault(criterion, []).extend(value for values in items.values() for value in values)
-    ends = {criterion: (min(values), max(values)) for criterion, values in seen.items()}
-    criteria = dict.fromkeys(criterion for criterion, _ in groups)
+        ends[score.criterion] = score.ends
     return tuple(
         SystemScore(criterion, system, *_mean(groups[criterion, system], *ends[criterion], how))
-        for criterion in criteria
+        for criterion in ends
         for system in systems
         if (criterion, system) in groups
     )
@@ -81,6 +78,6 @@ def _mean(
 ) -> tuple[float, float, float, int, int]:
     """Mean, interval and numbers of items and answers of values from ``least`` to ``most``."""
     means = np.array([np.mean(values) for _, values in sorted(items.items())])
-    middle, half = (most + least) / 2, (most - least) / 2 or 1.0
+    middle, half = (most + least) / 2, (most - least) / 2
     low, high = (middle + half * end for end in bounded((means - middle) / half, how))
     return float(means.mean()), low, high, len(means), sum(map(len, items.values()))

@@ -112,12 +112,11 @@ def _pairs(study: Study, key: StudyKey) -> tuple[Pair, ...]:
 
 
 def _on_scales(study: Study, response: Response, places: Mapping[str, int], item: str) -> Iterator[Score]:
-    """What the text of each system got on the scale of each criterion that has one."""
-    texts = len(study.by_id[response.task].texts)
+    """What each system got on the scale of each criterion that has one."""
     for criterion, kind in study.kinds.items():
-        if values := kind.values(response.answers[criterion], texts):
-            for system, place in places.items():
-                yield Score(criterion, system, item, response.judge, values[place])
+        values, ends = kind.values(response.answers[criterion], list(places.values())), kind.ends(len(places))
+        for system, value in zip(places, values, strict=False):  # no values of a comparison
+            yield Score(criterion, system, item, response.judge, value, ends)
 
 
 def _scores(study: Study, response: Response) -> dict[str, tuple[float, ...]]:

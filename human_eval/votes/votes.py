@@ -82,13 +82,17 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Score:
-    """The ``value`` that a judge gave the text of a system: a rating, a rank, or 1, 0, -1 for best, neither, worst."""
+    """The ``value`` that a judge gave the text of a system: a rating, a rank, or 1, 0, -1 for best, neither, worst.
+
+    ``ends``: the least and the largest value of the scale.
+    """
 
     criterion: str
     system: str
     item: str
     judge: str
     value: float
+    ends: tuple[float, float]
 
 
 def unknown(judges: Iterable[str]) -> str:

@@ -33,16 +33,23 @@ def test_what_answers_count(kind, texts, answer, scores, votes):
 
 
 @pytest.mark.parametrize(
-    ("kind", "texts", "answer", "values"),
+    ("kind", "answer", "places", "values", "ends"),
     [
-        ("pair", 2, "left", ()),
-        ("likert-5", 3, "1 5 2", (1, 5, 2)),
-        ("ranking", 4, "4 4 1 2", (3.5, 3.5, 1, 2)),
-        ("best-worst", 3, "B C", (0, 1, -1)),
+        ("pair", "left", (0, 1), (), (0, 0)),
+        ("likert-5", "1 5 2", (0, 1, 2), (1, 5, 2), (1, 5)),
+        ("ranking", "4 4 1 2", (0, 1, 2, 3), (3.5, 3.5, 1, 2), (1, 4)),
+        ("best-worst", "B C", (0, 1, 2), (0, 1, -1), (-1, 1)),
+        # The first and the last system wrote the same text.
+        ("likert-7", "1 7", (1, 0, 1), (7, 1, 7), (1, 7)),
+        ("ranking", "1 2", (0, 1, 0), (1.5, 3, 1.5), (1, 3)),
+        ("ranking", "2 1", (0, 1, 0), (2.5, 1, 2.5), (1, 3)),
+        ("best-worst", "A B", (0, 1, 0), (0.5, -1, 0.5), (-1, 1)),
+        ("best-worst", "A B", (1, 0, 2, 1), (-0.5, 1, 0, -0.5), (-1, 1)),
     ],
 )
-def test_values_on_the_scale(kind, texts, answer, values):
-    assert KINDS[kind].values(answer, texts) == values
+def test_values_of_systems_on_the_scale(kind, answer, places, values, ends):
+    assert KINDS[kind].values(answer, places) == values
+    assert KINDS[kind].ends(len(places)) == ends
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,19 @@ def test_one_text_of_two_systems_is_shown_once_and_counts_for_both(name):
     assert {row.system for row in votes.scores} == set(NAMES)
 
 
+@pytest.mark.parametrize(
+    ("name", "means"), [("ranking", (3, 1.75, 1.25)), ("best-worst", (-1, 0.25, 0.75)), ("likert-5", (2, 3, 4))]
+)
+def test_systems_of_one_text_share_their_ranks_and_being_best(name, means):
+    """The best system wrote the text of the second for 6 of 12 items."""
+    study, key = built(name)
+    items = sorted({key.items[task.item] for task in study.tasks if key.tasks[task.id].kind == "pair"})
+    study, key = built(name, twins={(NAMES[1], item) for item in items[:6]})
+    votes = unblind(study, key, judged(study, key, name, WORTH))
+    found = {row.system: row.mean for row in system_scores(votes.scores, votes.systems)}
+    assert found == pytest.approx(dict(zip(sorted(NAMES), means, strict=True)))
+
+
 def test_a_task_shows_all_systems_in_orders_that_turn():
     study, key = built("ranking")
     orders = {}
@@ -177,9 +190,24 @@ def test_scheffes_effects_are_least_squares():
 
 def test_scores_count_every_item_once():
     values = {"x": (1, 1, 4), "y": (5,)}
-    scores = [Score("c", "a", item, f"j{n}", value) for item, row in values.items() for n, value in enumerate(row)]
+    given = [(item, f"j{n}", value) for item, row in values.items() for n, value in enumerate(row)]
+    scores = [Score("c", "a", *one, (1, 5)) for one in given]
     (found,) = system_scores(scores, "ab", how=Uncertainty(resamples=100))
     assert (found.system, found.mean, found.items, found.answers) == ("a", 3.5, 2, 4)
+
+
+def rated(values):
+    (found,) = system_scores([Score("c", "a", f"i{n}", "j", value, (1, 5)) for n, value in enumerate(values)], "a")
+    return found
+
+
+def test_the_interval_of_a_mean_rating_knows_the_scale():
+    found = rated([5] * 20)
+    assert (found.mean, found.high) == (5, 5)
+    assert found.low == pytest.approx(1 + 4 * 0.025 ** (1 / 20), abs=0.02)  # Clopper and Pearson's of 20 of 20
+    generator = np.random.default_rng(0)
+    drawn = [rated(row) for row in generator.choice([1, 5], (300, 20), p=[0.05, 0.95])]  # a mean of 4.8
+    assert np.mean([row.low <= 4.8 <= row.high for row in drawn]) >= 0.95  # between 1 and 5 as seen: 64%
 
 
 def test_both_bad_is_no_difference_and_counted():
