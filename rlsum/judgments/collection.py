@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from decimal import Context, Decimal
 from functools import reduce
 from typing import Any, Literal, TypeVar
 
+from rewards.options import nearest
 from rlsum.errors import RecordError
 from rlsum.judgments.records import Judgment
 
@@ -96,8 +98,22 @@ def mean(values: Iterable[float | None]) -> float | None:
 
 
 def words(text: str) -> list[str]:
-    """The words of an option that lists several, separated by spaces or commas."""
-    return text.replace(",", " ").split()
+    """The words of an option that lists several, separated by spaces or commas; 1-3 is 1, 2 and 3."""
+
+    def numbers(ends: re.Match[str]) -> str:
+        return " ".join(map(str, range(int(ends[1]), int(ends[2]) + 1))) or ends[0]
+
+    return re.sub(r"\b(\d{1,4})\s*-\s*(\d{1,4})\b", numbers, text).replace(",", " ").split()
+
+
+def selected(option: str, text: str, present: Iterable[str]) -> set[str]:
+    """The names that an option lists, see `words`; if none, all ``present`` ones. Raises RecordError for any other."""
+    names, known = words(text), dict.fromkeys(present)
+    for name in names:
+        if name not in known:
+            hint = f"{nearest(name, known)}; there are {', '.join(known)}"
+            raise RecordError(f"{option}={text!r}: no judgment is of {name!r}{hint}")
+    return {*(names or known)}
 
 
 # ---- counts of judgments --------------------------------------------------------------------------------------------

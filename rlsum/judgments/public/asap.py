@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from rlsum.errors import RecordError
-from rlsum.judgments.collection import Judgments, keep, words
+from rlsum.judgments.collection import Judgments, keep, selected, words
 from rlsum.judgments.public.tables import Row, find_file, first_row, read_tsv
 from rlsum.judgments.records import Judgment
 
@@ -51,14 +51,15 @@ def asap_aes(path: Path, *, references: int = 1, reference_ids: str = "", senten
 def asap_sas(path: Path, *, part: Literal["train", "test"] = "train", sets: str = "", sentences: str = "") -> Judgments:
     """Answers of the ten sets: ``points`` is the score, ``overall`` its share of the highest score of the set.
 
-    ``sets`` (``3``, ``'1 2 5'``; default all) selects sets and, in a folder, ``part`` selects the file. A set is a
-    group. ``sentences`` is that of asap-aes.
+    ``sets`` (``3``, ``'1 2 5'``, ``1-5``; default all) selects sets and, in a folder, ``part`` selects the file. A set
+    is a group. ``sentences`` is that of asap-aes.
     """
-    chosen, left_out = _sets(sets), Counter[str]()
+    left_out = Counter[str]()
     file = find_file(path, SAS_FILES[part]) if path.is_dir() else path
     if file is None:
         raise RecordError(f"{path}: no file like {SAS_FILES[part]}; give the path of the file")
     answers = _sas_rows(file)
+    chosen = selected("sets", sets, (row.group for row in answers))
     answers = keep(answers, left_out, lambda row: "" if row.group in chosen else f"of other sets than {sets}")
     rows = tuple(_of_length(answers, sentences, left_out))
     notes = ["overall is points over the highest score of the set: 3 in sets 1, 2, 5 and 6, otherwise 2", NO_REFERENCES]
@@ -102,14 +103,6 @@ def _answer(row: Row, points: float, *second: float | None) -> Judgment:
     scores = {"overall": points / best, "points": points}
     text = _text(row["EssayText"])
     return Judgment(row["Id"], STUDENTS, text, (), "", str(number), scores, raw, RATERS if raw else ())
-
-
-def _sets(text: str) -> set[str]:
-    sets = {str(number) for number in SAS_BEST}
-    chosen = set(re.findall(r"\d+", text))
-    if not chosen <= sets or (text and not chosen):
-        raise RecordError(f"sets={text!r}: the sets are 1 to 10; write sets=3 or sets='1 2 5'")
-    return chosen or sets
 
 
 def _text(text: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rlsum.errors import RecordError
-from rlsum.judgments.collection import Judgments, keep, words
+from rlsum.judgments.collection import Judgments, keep, selected
 from rlsum.judgments.public.tables import finite, read_lines, read_tsv
 from rlsum.judgments.records import Judgment
 
@@ -28,19 +28,19 @@ def sts(path: Path, *, years: str = "", subtasks: str = "") -> Judgments:
     ``years`` (``'2015 2016'``) and ``subtasks`` (``'MSRpar images'``) select; default all. A group is a subtask of a
     year, ``2012/MSRpar``; statistics may be averaged over subtasks or years, or pooled.
     """
-    wanted_years, wanted_subtasks = words(years), words(subtasks)
+    pairs = list(_files(path) if path.is_dir() else _table(path))
+    wanted_years = selected("years", years, (pair[0] for pair in pairs))
+    wanted_subtasks = selected("subtasks", subtasks, (pair[1] for pair in pairs))
 
     def reason(pair: Pair) -> str:
         year, subtask, _, score, _, _ = pair
-        if (wanted_years and year not in wanted_years) or (wanted_subtasks and subtask not in wanted_subtasks):
+        if year not in wanted_years or subtask not in wanted_subtasks:
             return "of other years or subtasks"
         return "" if score else "without a rating"
 
     left_out = Counter[str]()
     rows = []
-    for year, subtask, line, score, first, second in keep(
-        _files(path) if path.is_dir() else _table(path), left_out, reason
-    ):
+    for year, subtask, line, score, first, second in keep(pairs, left_out, reason):
         group = f"{year}/{subtask}"
         scores = {"overall": finite(score, f"{path}: {group}, line {line}")}
         rows.append(Judgment(f"{group}/{line}", PAIR, first, (second,), "", group, scores))

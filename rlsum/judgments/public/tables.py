@@ -148,5 +148,5 @@ def find_file(folder: Path, pattern: str) -> Path | None:
     """The file below ``folder`` that matches ``pattern``, if any. Raises RecordError for several matches."""
     files = sorted(path for path in folder.rglob(pattern) if path.is_file())
     if len(files) > 1:
-        raise RecordError(f"{folder}: both {files[0]} and {files[1]} match; give the path of one")
+        raise RecordError(f"{folder}: both {files[0]} and {files[1]} match; give the path of one, or a folder with one")
     return files[0] if files else None

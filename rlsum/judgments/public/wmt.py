@@ -16,10 +16,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from glob import escape
 from pathlib import Path
 
 from rlsum.errors import RecordError
-from rlsum.judgments.collection import Joint, Judgments, joint_systems, keep, words
+from rlsum.judgments.collection import Joint, Judgments, joint_systems, keep, selected
 from rlsum.judgments.public.tables import check_columns, find_file, finite, parsing, read_lines, read_objects, read_tsv
 from rlsum.judgments.records import Judgment
 
@@ -38,23 +39,30 @@ def wmt_da(path: Path, *, years: str = "", pairs: str = "to-english", joint: Joi
     (``'cs-en de-en'``). ``years`` (``'2015 2016'``) selects years. A group is a language pair; an input is a segment,
     ``2017/cs-en/33``. ``joint=split`` counts the judgment of a text shared by several systems once for each.
     """
-    wanted_years, wanted_pairs = words(years), words(pairs)
+    left_out = Counter[str]()
+    every = list(_rows(path, left_out))
+    wanted_years = selected("years", years, (_year(row) for row, _ in every))
+    groups = dict.fromkeys(row.group for row, _ in every)
+    to_english = [group for group in groups if group.endswith("-en")]
+    wanted_pairs = {"all": groups, "to-english": to_english}.get(pairs) or selected("pairs", pairs, groups)
 
     def reason(item: tuple[Judgment, str]) -> str:
         row, _ = item
-        if years and row.id.split("/")[0] not in wanted_years:
+        if _year(row) not in wanted_years:
             return f"of other years than {years}"
-        chosen = row.group.endswith("-en") if pairs == "to-english" else pairs == "all" or row.group in wanted_pairs
-        return "" if chosen else f"of {row.group} (pairs={pairs})"
+        return "" if row.group in wanted_pairs else f"of {row.group} (pairs={pairs})"
 
-    left_out = Counter[str]()
-    judged = keep(_rows(path, left_out), left_out, reason)
+    judged = keep(every, left_out, reason)
     rows, joint_notes = joint_systems([row for row, _ in judged], JOINT, joint)
     origins = Counter(origin for _, origin in judged)
     notes = [f"{count:,} rows with {origin} texts" for origin, count in origins.items() if origin not in ("", VERBATIM)]
     if unnamed := sum(row.system == UNNAMED for row, _ in judged):
         notes.append(f"{unnamed:,} rows do not name their system and have no statistic at level system")
     return Judgments("wmt-da", rows, left_out, [*notes, *joint_notes])
+
+
+def _year(row: Judgment) -> str:
+    return row.id.split("/")[0]
 
 
 def _rows(path: Path, left_out: Counter[str]) -> Iterator[tuple[Judgment, str]]:
@@ -157,8 +165,8 @@ class _Texts:
     """The outputs, references and sources of a metrics task by file name; each file is read once."""
 
     def __init__(self, folder: Path) -> None:
-        self.files = {file.name: file for file in folder.rglob("newstest*") if file.is_file()}
-        self.lines: dict[str, list[str]] = {}
+        self.folder = folder
+        self.lines: dict[str, list[str] | None] = {}
 
     def of(self, data: str, pair: str, system: str, segment: str) -> tuple[str, str, str] | None:
         """Candidate, reference and source ("" if missing); None if the candidate or the reference is missing."""
@@ -170,11 +178,12 @@ class _Texts:
         return output, reference, self._line(f"{data}-{source}{target}-src.{source}", segment) or ""
 
     def _line(self, name: str, segment: str) -> str | None:
-        if name not in self.files:
-            return None
         if name not in self.lines:
-            self.lines[name] = read_lines(self.files[name])
+            file = find_file(self.folder, escape(name))
+            self.lines[name] = read_lines(file) if file else None
         lines = self.lines[name]
+        if lines is None:
+            return None
         if not segment.isdigit() or not 1 <= int(segment) <= len(lines):
-            raise RecordError(f"{self.files[name]}: no line {segment}; scores and texts belong to different tasks")
+            raise RecordError(f"{name}: no line {segment}; scores and texts belong to different tasks")
         return lines[int(segment) - 1]

@@ -22,8 +22,12 @@ def test_a_table(tmp_path):
     assert found.left_out == {"without a rating": 1}
     assert len(sts(path, years="2012").rows) == 1
     assert sts(path, years="2016", subtasks="images").left_out["of other years or subtasks"] == 1
-    with pytest.raises(RecordError, match="sts: no judgments; left out 3 of other years"):
-        sts(path, years="1999")
+    for option, wrong, told in (
+        ("years", "2012 1999", "2012"),
+        ("subtasks", "images MSRpa", "'MSRpa'; there are MSRpar, images"),
+    ):
+        with pytest.raises(RecordError, match=f"{option}='{wrong}': no judgment is of .*{told}"):
+            sts(path, **{option: wrong})
 
 
 @pytest.fixture

@@ -39,6 +39,9 @@ def test_options(table):
     assert wmt_da(table, pairs="all").rows[-1].system == "unnamed"
     assert len(wmt_da(table, pairs="de-en, cs-en").rows) == 3
     assert [each.group for each in wmt_da(table, pairs="de-en").rows] == ["de-en"]
+    for wrong in ({"pairs": "de-en csen"}, {"pairs": "to-english cs-en"}, {"years": "2016 2018"}):
+        with pytest.raises(RecordError, match=r"no judgment is of '(csen'; did you mean 'cs-en'|to-english'|2018')"):
+            wmt_da(table, **wrong)
     assert wmt_da(table, pairs="all", years="2016").left_out == {"of other years than 2016": 3}
     split = wmt_da(table, joint="split").rows
     assert [each.system for each in split] == ["online-A.0", "PJATK.1", "ours.2", "online-A.0"]
@@ -116,6 +119,10 @@ def test_the_scores_of_2017(package):
     )  # fmt: skip
     assert row.scores == {"overall": -0.25}
     assert found.left_out == {f"of {pair}, without a text in the folder": 1 for pair in ("cs-en", "en-zh")}
+    copy = written(package / "txt-ts" / "newstest2017.ours.1.cs-en", "One", "Two")
+    with pytest.raises(RecordError, match=r"both .*system-outputs.* and .*txt-ts.*ours.1.cs-en match"):
+        wmt_da(package)
+    copy.unlink()
     written(scores, lines[0], "cs-en newstest2017 ours.1 3 1")
     with pytest.raises(RecordError, match=r"no line 3; scores and texts belong to different tasks"):
         wmt_da(package)
