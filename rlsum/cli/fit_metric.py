@@ -16,6 +16,7 @@ from rich.console import Console
 
 from rewards.specs import Spec, as_spec
 from rlsum.cli.options import JUDGMENTS, HumanScore, LowerIsBetter, expanded, listed, progress
+from rlsum.errors import UserError
 from rlsum.judgments.layout import Layout
 from rlsum.metric_fitting.options import FitOptions
 from rlsum.pages.table import Cell, Table
@@ -63,10 +64,14 @@ class Sources:
         def read(sources: list[str]) -> list[J]:
             return made(*self._read(sources, layout), self.groups)
 
-        training = drawn(read(data), self.limit, seed)
-        training, validation = (training, read(self.valid)) if self.valid else held_out(training, self.holdout, seed)
+        pool = drawn(read(data), self.limit, seed)
+        training, validation = (pool, read(self.valid)) if self.valid else held_out(pool, self.holdout, seed)
         tested = read(self.test) if self.test else []
         known, (noun, seen) = {example.seen for example in training}, training[0].nouns
+        if not self.valid and (shared := len(pool) - len(training) - len(validation)):
+            typer.echo(
+                f"--holdout: {shared:,} {seen} are held out under another id, and left out of training", err=True
+            )
         for option, pool in (("--valid", validation if self.valid else []), ("--test", tested)):
             if shared := sum(example.seen in known for example in pool):
                 typer.echo(f"{option}: {shared:,} of {len(pool):,} {seen} are also in the training data", err=True)
@@ -79,6 +84,8 @@ class Sources:
         from rlsum.judgments.registry import load
         from rlsum.metric_fitting.examples import scored
 
+        if twice := [source for number, source in enumerate(sources) if source in sources[:number]]:
+            raise UserError(f"{twice[0]} is given twice; leave one out")
         (columns, named), lower = layout.with_score(self.score), listed(self.lower_is_better)
         loaded = [load(source, layout=columns, lower_is_better=lower) for source in sources]
         first, score = human_score(loaded[0], named, lower)

@@ -88,11 +88,16 @@ def aggregated(located: Iterable[Located]) -> tuple[list[Judgment], list[str]]:
 
     Rows of one judge may have different scores, as where a row is of one criterion. Raises RecordError, with both
     places, for rows of one id and system that are no further judge of the same text: another text, a judge who gave
-    that score before, several judges in one row, or copies of rows without names.
+    that score before, several judges in one row, or copies of rows without names; and for an id of several sources.
     """
     texts: dict[tuple[str, str, str], list[Located]] = {}
+    sources: dict[tuple[str, str], Located] = {}
     for where, judgment in located:
         texts.setdefault(judgment.key, []).append((where, judgment))
+        first = sources.setdefault(judgment.key[:2], texts[judgment.key][-1]) if judgment.source.strip() else None
+        if first and apart(first[1], judgment):
+            fix = f"if it is one text, else give each an id of its own, or each corpus a group ({option('group')})"
+            raise RecordError(f"{where}: id {judgment.id!r} has another source at {first[0]}; write it alike {fix}")
     repeated = [rows for rows in texts.values() if len(rows) > 1]
     if not repeated:
         return [rows[0][1] for rows in texts.values()], []
@@ -110,6 +115,24 @@ def aggregated(located: Iterable[Located]) -> tuple[list[Judgment], list[str]]:
         for rows in joined
     ]
     return judgments, [_note(sum(map(len, texts.values())), judgments)]
+
+
+def apart(first: Judgment, second: Judgment) -> bool:
+    """Whether two texts of one id are of different inputs: of other sources, or without sources of other references.
+
+    Letters and digits count, in any case; one source may be a part of the other.
+    """
+    if not (first.source.strip() and second.source.strip()):
+        texts, others = ({_letters(text) for text in row.references} for row in (first, second))
+        return bool(texts and others) and texts.isdisjoint(others)
+    if first.source == second.source:
+        return False
+    source, other = _letters(first.source), _letters(second.source)
+    return source not in other and other not in source
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _check(rows: Sequence[Located]) -> None:
@@ -159,12 +182,19 @@ def _note(rows: int, judgments: Sequence[Judgment]) -> str:
 
 
 def doubts(judgments: Sequence[Judgment]) -> list[str]:
-    """Notes on one input that has several ids, and on one name that is written in several ways, as far as it shows."""
+    """Notes, as far as it shows, on inputs of several ids, ids of several, names that are written in several ways."""
     ids: dict[Any, set[str]] = {}
+    firsts: dict[tuple[str, str], Judgment] = {}
     for row in judgments:
         if text := row.source or row.references:
             ids.setdefault((row.group, text), set()).add(row.id)
+    shared = [row.id for row in judgments if apart(firsts.setdefault(row.key[:2], row), row)]
     notes = []
+    if shared:
+        notes.append(
+            f"{len({*shared}):,} ids, such as {shared[0]!r}, have texts that share no reference, and are one input: "
+            f"if these are several, name the column of the input with {option('id', typed='--id-column')}"
+        )
     if several := [sorted(names) for names in ids.values() if len(names) > 1]:
         notes.append(
             f"{len(several):,} sources (or references) have several ids, such as {several[0][0]!r} and "

@@ -81,17 +81,24 @@ J = TypeVar("J", bound=Judged)
 
 
 def held_out(pool: Sequence[J], share: float, seed: int) -> tuple[list[J], list[J]]:
-    """(train, valid): a random ``share`` of the items is held out whole. Raises UserError for fewer than two items."""
+    """(train, valid): a random ``share`` of the items is held out whole, and what is ``seen`` in them, of other items.
+
+    Raises UserError for fewer than two items, and where nothing is left to train on.
+    """
     items = list(dict.fromkeys(example.key for example in pool))
     if len(items) < 2:
         raise UserError(f"{len(items)} judged item cannot be split; give --valid, or more judgments")
     count = min(len(items) - 1, max(1, round(share * len(items))))
     chosen = np.random.default_rng(seed).choice(len(items), size=count, replace=False)
-    valid = {items[index] for index in chosen}
-    return (
-        [example for example in pool if example.key not in valid],
-        [example for example in pool if example.key in valid],
-    )
+    held = {items[index] for index in chosen}
+    valid = [example for example in pool if example.key in held]
+    seen = {example.seen for example in valid}
+    train = [example for example in pool if example.key not in held and example.seen not in seen]
+    if not train:
+        raise UserError(
+            f"--holdout {share}: all texts are held out, under several ids; give --valid, or more judgments"
+        )
+    return train, valid
 
 
 def check_varied(part: str, pool: Sequence[JudgedExample]) -> None:

@@ -18,6 +18,7 @@ from rewards.text.words import units
 from rlsum.errors import UserError
 from rlsum.evaluation.rows import Floats, Ints, numbered
 from rlsum.evaluation.statistics import LEVEL, Interval
+from rlsum.judgments.aggregation import apart
 from rlsum.judgments.choices import choices
 from rlsum.judgments.records import Judgment
 from rlsum.metric_fitting.examples import scored
@@ -50,7 +51,10 @@ class JudgedVote:
         """The article, whatever the input was called."""
         return self.article
 
-    seen = key
+    @property
+    def seen(self) -> object:
+        """The article or its references, which may have other names elsewhere."""
+        return self.given
 
     @property
     def longer(self) -> int:
@@ -62,12 +66,13 @@ class JudgedVote:
 def votes(judgments: Sequence[Judgment], score: str, groups: str, given: Given) -> list[JudgedVote]:
     """The votes of all judges on all pairs of different texts of an input; without names, of the texts' scores.
 
+    Texts of one id are of different inputs where their articles tell: ids of several files may be alike.
     Raises UserError for names that are not there, texts without what they are read with, and no pair.
     """
     inputs: dict[tuple[str, str], list[Judgment]] = {}
     for row in scored(judgments, score, groups):
         inputs.setdefault((row.group, row.id), []).append(row)
-    pairs = (pair for rows in inputs.values() for pair in combinations(rows, 2))
+    pairs = (pair for rows in inputs.values() for pair in combinations(rows, 2) if not apart(*pair))
     judged = [vote for pair in pairs if pair[0].candidate != pair[1].candidate for vote in _votes(*pair, score, given)]
     if not judged:
         raise UserError(

@@ -88,6 +88,13 @@ def test_texts_on_both_sides_are_told(rlsum, data, tiny_encoder, tmp_path):
     code, _, told = rlsum(*fit, "--valid", data, "-o", tmp_path / "metric")
     assert code == 0
     assert "--valid: 48 of 48 pairs of texts are also in the training data" in told
+    again = tmp_path / "again.jsonl"
+    again.write_text(data.read_text().replace('"id": "', '"id": "doc-'))
+    code, printed, told = rlsum(*fit, again, "--holdout", 0.5, "-o", tmp_path / "held")
+    assert code == 0
+    shared = int(re.search(r"--holdout: (\d+) pairs of texts are held out under another id, and left out", told)[1])
+    counts = re.search(r"(\d+) judgments to train on, (\d+) to validate", printed)
+    assert shared + int(counts[1]) + int(counts[2]) == 96
 
 
 def test_errors_are_one_line(rlsum, data, tiny_encoder, tmp_path):
@@ -103,6 +110,7 @@ def test_errors_are_one_line(rlsum, data, tiny_encoder, tmp_path):
         "no judgment has this score": (data, "--metric", sbert, "--score", "fluency", *out),
         "exists; give another name": (data, "--metric", sbert, "-o", tmp_path),
         "--learning-rate -1.0: must be greater than 0": (data, "--metric", sbert, "--learning-rate", -1, *out),
+        "judgments.jsonl is given twice; leave one out": (data, data, "--metric", sbert, *out),
         "judgments.csv: cannot be read": (data.with_suffix(".csv"), "--metric", sbert, *out),
     }
     for told, arguments in cases.items():

@@ -84,6 +84,23 @@ def test_ids_of_texts_that_are_taken_for_inputs_are_noted(tmp_path, sources, not
     assert any("'t0' and 't1'" in note and "id=" in note for note in notes) is noted
 
 
+def of_source(system, source, **fields):
+    return {**TEXT, "system": system, "source": source, "scores": {"overall": 1}, **fields}
+
+
+def test_an_id_of_several_articles_is_refused_and_one_of_several_references_noted(tmp_path):
+    first = of_source("a", "A storm: it \u201crained\u201d, and hard .")
+    alike = [of_source("b", "storm : it `` rained''"), of_source("c", ""), of_source("d", "Else.", group="other")]
+    assert len(load(jsonl(tmp_path / "j.jsonl", first, *alike)).rows) == 4
+    with pytest.raises(RecordError, match=r"j.jsonl:3: id '1' has another source at .*j.jsonl:1; .*group"):
+        load(jsonl(tmp_path / "j.jsonl", first, alike[1], of_source("b", "A storm: it snowed.")))
+    own = [of_source(system, "", reference=text) for system, text in (("a", "the cat"), ("b", "The cat !"))]
+    assert not load(jsonl(tmp_path / "j.jsonl", *own)).notes
+    other = of_source("c", "", reference="a dog")
+    (note,) = load(jsonl(tmp_path / "j.jsonl", *own, other)).notes
+    assert "1 ids, such as '1', have texts that share no reference, and" in note
+
+
 @pytest.mark.parametrize("judges", [("ann", "bo", "cy"), ()])
 def test_a_row_of_several_judges_beside_texts_of_one_row_a_judge_keeps_them(tmp_path, judges):
     several = {**TEXT, "judges": judges, "raw_scores": {"overall": [1, 5, 3]}, "scores": {"overall": 3}}

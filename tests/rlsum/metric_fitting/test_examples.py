@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from rlsum.errors import UserError
@@ -47,6 +49,16 @@ def test_whole_items_are_held_out():
     with pytest.raises(UserError, match="1 judged item cannot be split"):
         held_out(found[:2], 0.5, seed=0)
     assert all(held_out(found[:4], 0.01, seed=0))  # never empty
+
+
+def test_texts_that_are_held_out_are_not_learned_under_another_id():
+    rows = judgments(10, systems=1)
+    found = examples([*rows, *(replace(row, id=f"doc-{row.id}") for row in rows)], "overall")
+    train, valid = held_out(found, 0.2, seed=0)
+    assert len(valid) == 4
+    assert not {each.candidate for each in train} & {each.candidate for each in valid}
+    with pytest.raises(UserError, match=r"--holdout 0\.5: all texts are held out, under several ids"):
+        held_out([found[0], found[10]], 0.5, seed=0)
 
 
 def test_the_content_changes_with_what_matters():

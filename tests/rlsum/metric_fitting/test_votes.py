@@ -1,9 +1,11 @@
 import math
 
 import pytest
+from rows import jsonl
 
 from rlsum.errors import UserError
 from rlsum.judgments.choices import choices
+from rlsum.judgments.public.pairwise import tldr
 from rlsum.judgments.records import Judgment
 from rlsum.metric_fitting.examples import held_out
 from rlsum.metric_fitting.votes import JudgedVote, agreement, votes
@@ -30,6 +32,28 @@ def test_a_judge_who_scored_two_texts_votes_for_the_higher():
     assert list(choices(((), (3.0, 1.0)), ((), (1.0, 2.0)))) == []
 
 
+def test_a_judge_who_judged_a_pair_twice_has_two_votes(tmp_path):
+    rows = [judged("x", "a", "one", (1.0, 0.0), ("w", "w")), judged("x", "b", "two", (0.0, 1.0), ("w", "w"))]
+    assert [(vote.judge, vote.choice) for vote in votes(rows, "overall", "*", "source")] == [("w", -1), ("w", 1)]
+    texts = [{"policy": "a", "text": "one"}, {"policy": "b", "text": "two"}]
+    lines = [{"info": {"id": "x", "post": "A post."}, "summaries": texts, "choice": n, "worker": "w"} for n in (0, 1)]
+    rows = tldr(jsonl(tmp_path / "batch.json", *lines)).rows
+    assert [(vote.judge, vote.choice) for vote in votes(rows, "overall", "*", "source")] == [("w", -1), ("w", 1)]
+
+
+@pytest.mark.parametrize("given", ["source", "reference"])
+def test_texts_of_articles_with_one_id_in_several_files_are_not_compared(given):
+    texts = {"source": lambda text: {"source": text}, "reference": lambda text: {"source": "", "references": (text,)}}
+    rows = [
+        judged("1", system, f"{system} of {article}", score=value, **texts[given](article))
+        for article in ("One article.", "Another.")
+        for system, value in (("a", 1), ("b", 2))
+    ]
+    found = votes(rows, "overall", "*", given)
+    assert [vote.texts for vote in found] == [(f"a of {name}", f"b of {name}") for name in ("One article.", "Another.")]
+    assert [vote.seen for vote in found] == [("One article.",), ("Another.",)]
+
+
 def test_scores_without_names_are_one_vote_of_nobody_and_references_may_be_read():
     rows = [
         judged("x", name, name, (1.0, 2.0), references=("one", "two"), source="", score=value)
@@ -44,7 +68,7 @@ def test_scores_without_names_are_one_vote_of_nobody_and_references_may_be_read(
 
 
 def test_articles_are_held_out_whole_whatever_their_inputs_are_called():
-    pool = [JudgedVote(f"article {n % 5}", ("a",), (f"{n}", "b"), f"judge{n % 2}", 1) for n in range(20)]
+    pool = [JudgedVote(f"article {n % 5}", (f"{n % 5}",), (f"{n}", "b"), f"judge{n % 2}", 1) for n in range(20)]
     train, valid = held_out(pool, 0.4, seed=1)
     assert len({vote.article for vote in valid}) == 2
     assert not {vote.article for vote in train} & {vote.article for vote in valid}
