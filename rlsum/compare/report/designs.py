@@ -40,7 +40,8 @@ class DesignError(UserError):
 
 
 def pooled(results: Results, metric: str) -> Variances | None:
-    """Variances of the differences of trained systems from the control (else the start): the mean over systems.
+    """Variances of the differences of trained systems from the control (else the start): the mean over systems,
+    each by its own seeds and articles.
 
     Of seeds an upper bound: few seeds often show no spread by chance, and a plan that believes it has half the seeds
     that it needs. None without two seeds of any trained system.
@@ -48,12 +49,11 @@ def pooled(results: Results, metric: str) -> Variances | None:
     observed = list(_components(results, metric))
     if not observed:
         return None
-    means = np.mean([estimates(components) for components in observed], axis=0)
-    article, residual = (max(0.0, float(mean)) for mean in means[1:])
-    square = float(np.mean([components.by_seed for components in observed]))
-    seed = (square * spread_bound(observed[0].seeds, len(observed)) - residual) / observed[0].articles
+    bounded = [replace(each, by_seed=each.by_seed * spread_bound(each.seeds, len(observed))) for each in observed]
+    seed, article, residual = (max(0.0, float(mean)) for mean in np.mean([*map(estimates, bounded)], axis=0))
     pairs = "difference" if len(observed) == 1 else "differences"
-    source = f"estimated from {len(observed)} {pairs} of {observed[0].seeds} seeds, of seeds an {BOUND:.0%} upper bound"
+    counts = " or ".join(map(str, sorted({each.seeds for each in observed})))
+    source = f"estimated from {len(observed)} {pairs} of {counts} seeds, of seeds an {BOUND:.0%} upper bound"
     if seed <= DEFAULTS.seed / 100:
         seed, source = DEFAULTS.seed, f"{source}, where it is 0 the usual SD of .5 points"
     return Variances(seed, article, residual, source)
@@ -70,7 +70,7 @@ def spread_bound(seeds: int, systems: int) -> float:
 
 def family_of(results: Results) -> Family:
     """The family of the verdicts on the rewards."""
-    return Family(max(1, len(results.trained)), max(1, sum(name in results.systems for name in (START, NONE))))
+    return Family(max(1, results.family), max(1, sum(name in results.systems for name in (START, NONE))))
 
 
 def power_blocks(results: Results) -> list[Block]:

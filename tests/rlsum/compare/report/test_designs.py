@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from rlsum.compare.report.designs import (
     DesignError,
     enough,
     estimates,
+    family_of,
     pilot_variances,
     plan_blocks,
     pooled,
@@ -96,6 +98,31 @@ def test_the_table_has_the_power_of_this_design():
     pool = pooled(found, "m")
     assert pool is not None
     assert table.rows[0][4].text == f"{power(0.01, pool, 3, 200):.0%}"
+
+
+@pytest.mark.parametrize("order", [("none", "r0", "r1"), ("none", "r1", "r0")])
+def test_rows_that_lack_something_are_taken_by_their_own_seeds_and_articles_in_any_order(order):
+    found = results(3, systems=2)
+    found.systems["r0"].metrics["m"][:, 8:] = np.nan
+    found.systems["r1"].metrics["m"][2] = np.nan
+    pool = pooled(replace(found, systems={name: found.systems[name] for name in order}), "m")
+    base = found.systems["none"].metrics["m"]
+    few = components((found.systems["r0"].metrics["m"] - base)[:, :8])
+    many = components((found.systems["r1"].metrics["m"] - base)[:2])
+    seed = [
+        (each.by_seed * spread_bound(seeds, 2) - each.residual) / articles
+        for each, seeds, articles in ((few, 3, 8), (many, 2, 200))
+    ]
+    assert pool is not None
+    assert pool.seed == pytest.approx(np.mean(seed))
+    assert "of 2 or 3 seeds" in pool.source
+
+
+def test_rewards_without_a_row_are_in_the_family():
+    found = replace(results(3), family=5)
+    assert family_of(found) == Family(5, 1)
+    (table,) = power_blocks(found)
+    assert "correction for 5 rewards" in table.notes[0]
 
 
 def test_one_seed_knows_nothing_about_seeds():
