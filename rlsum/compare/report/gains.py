@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rlsum.compare.cells import START
-from rlsum.compare.report.side_effects import LENGTH
+from rlsum.compare.report.side_effects import mean_lengths
 from rlsum.compare.results import Contrast, Results, System
 from rlsum.evaluation.rows import Floats
 from rlsum.evaluation.statistics import LEVEL
@@ -166,8 +166,6 @@ def _row(axes: Axes, place: int, test: Contrast, seeds: Floats, span: Span, colo
 
 
 def lengths(system: System, start: System) -> str:
-    """The mean length of the summaries beside those of the start; "" where it is unknown."""
-    if LENGTH not in system.properties or LENGTH not in start.properties:
-        return ""
-    length, start_length = (float(np.nanmean(row.properties[LENGTH])) for row in (system, start))
-    return f"{length:.1f} tokens a summary; {start.title} {start_length:.1f}"
+    """The mean length of the summaries beside those of the start, as `mean_lengths`; "" where it is unknown."""
+    length, start_length = mean_lengths(system, start)
+    return "" if np.isnan(length) else f"{length:.1f} tokens a summary; {start.title} {start_length:.1f}"

@@ -67,7 +67,7 @@ def numbers(results: Sequence[Results]) -> Any:
 
 def _numbers(test: Contrast) -> dict[str, object]:
     values = {name: value for name, value in vars(test.difference).items() if name != "components"}
-    return {"system": test.system, "other": test.other, "metric": test.metric, **values}
+    return {"system": test.system, "other": test.other, "metric": test.metric, **values, "partial": test.partial}
 
 
 FILES: dict[str, Callable[[Sequence[Results]], str]] = {"scores.csv": to_csv, "results.json": to_json}

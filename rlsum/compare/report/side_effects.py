@@ -68,10 +68,18 @@ def is_longer(system: System, base: System) -> bool:
 
 def _ratio(system: System, base: System) -> float:
     """The mean length of a system over that of the base; 1 where one is unknown."""
+    length, base_length = mean_lengths(system, base)
+    return length / base_length if base_length > 0 else 1.0
+
+
+def mean_lengths(system: System, base: System) -> tuple[float, float]:
+    """Mean tokens of two rows over the seeds and articles of both; NaN where one is unknown."""
     if LENGTH not in base.properties or LENGTH not in system.properties:
-        return 1.0
-    length, base_length = (float(np.nanmean(row.properties[LENGTH])) for row in (system, base))
-    return length / base_length if base_length else 1.0
+        return math.nan, math.nan
+    pair = np.broadcast_arrays(system.properties[LENGTH], base.properties[LENGTH])  # a start has one row
+    both = ~np.isnan(pair[0] + pair[1])
+    length, base_length = (float(row[both].mean()) if both.any() else math.nan for row in pair)
+    return length, base_length
 
 
 def left_besides_length(results: Results, system: System, cut: Mapping[str, Difference] | None) -> Difference | None:
@@ -93,7 +101,7 @@ def _length(results: Results, system: System, validations: Path | None, cut: Map
     base = results.base
     if base is None or abs(_ratio(system, base) - 1) < LONGER:
         return ""
-    tokens = float(np.nanmean(system.properties[LENGTH]))
+    tokens, _ = mean_lengths(system, base)
     since = longer_since(validations, 1 + LONGER) if validations is not None and is_longer(system, base) else None
     began = "" if since is None else f" (longer than the start's in validation from update {since:,} on)"
     lengths = f"its summaries have {tokens:.1f} tokens, {_ratio(system, base):.1f} times those of {base.title}{began}"

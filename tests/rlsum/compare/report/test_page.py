@@ -15,6 +15,7 @@ from rich.console import Console
 from rows import jsonl
 
 from rlsum.compare.report.findings import findings
+from rlsum.compare.report.numbers import numbers
 from rlsum.compare.report.own_reward import verdict_table
 from rlsum.compare.report.page import about, for_people, of_chain, write_report
 from rlsum.compare.report.side_by_side import most_different
@@ -264,6 +265,15 @@ def test_every_format_has_the_numbers(reported, results):
     by_name = {system["system"]: system for system in beam["systems"]}
     assert by_name["rouge-l"]["metrics"]["rouge-1"]["mean"] == pytest.approx(mean)
     assert {test["other"] for test in beam["differences"]} == {"start", "none"}
+
+
+def test_differences_of_a_row_that_lacks_a_seed_say_so_in_the_numbers(tmp_path):
+    folder, cells = comparisons.finished(tmp_path, {})
+    folder.scores(comparisons.named(cells, "rouge-l-3"), "beam").unlink()
+    (beam,) = numbers([gather(folder, cells, "beam")])
+    partial = {test["system"]: test["partial"] for test in beam["differences"]}
+    assert {name for name, why in partial.items() if why} == {"rouge-l"}
+    assert partial["rouge-l"] == "2 of 3 seeds"
 
 
 def test_the_commands_that_repeat_a_cell_are_printed(reported):

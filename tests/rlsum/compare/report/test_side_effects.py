@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rlsum.compare.report.gains import lengths as lengths_beside
 from rlsum.compare.report.overoptimization import Path
-from rlsum.compare.report.side_effects import equal_length_table, side_effects
+from rlsum.compare.report.side_effects import equal_length_table, is_longer, side_effects
 from rlsum.compare.results import Results, System, contrasts
 from rlsum.evaluation.trained.hierarchical import compare_systems
 
@@ -83,6 +84,23 @@ def test_harmless_trainings_are_seldom_said_to_lose():
         found = results(system("start", "start", start, same), system("a", "reward", own, same))
         false += bool(side_effects(found, found.trained[0]))
     assert false / 100 <= 0.1
+
+
+def test_lengths_are_those_of_seeds_and_articles_that_both_have():
+    def row(name: str, kind: str, *tokens: float) -> System:
+        return system(name, kind, {"m": noise(0, 0.5)}, np.repeat(np.array(tokens)[:, None], ARTICLES, axis=1))
+
+    control, start = row("none", "control", 10, 10, 40), row("start", "start", 10)
+    same, twice, other = (row("a", "reward", *tokens) for tokens in ((10, 10, np.nan), (20, 20, np.nan), [np.nan] * 3))
+    assert side_effects(results(control, same), same) == ""
+    assert "20.0 tokens, 2.0 times those of none" in side_effects(results(control, twice), twice)
+    assert is_longer(twice, control)  # its summaries are cut
+    assert not is_longer(other, control)
+    assert lengths_beside(same, control) == "10.0 tokens a summary; none 10.0"
+    assert lengths_beside(other, control) == ""
+    start.properties["length"][:, : ARTICLES // 2] = 40
+    twice.properties["length"][:, : ARTICLES // 2] = np.nan
+    assert lengths_beside(twice, start) == "20.0 tokens a summary; start 10.0"
 
 
 def test_a_gain_by_length_alone_is_gone_at_equal_length():
