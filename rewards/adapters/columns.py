@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -38,6 +39,12 @@ class ScoredColumns:
         self.candidates, self.references, self.sources = candidates, references, sources
         self.name = inner.name if name is None else name
         self.lists = reference_lists
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With the signature, so that ``map`` does not take the scores of another version from its cache."""
+        with suppress(RewardError):  # without a signature: not written in Python
+            return {**vars(self), "signature": self.reward.signature}
+        return dict(vars(self))
 
     def __call__(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, list[float | None]]:
         """One new column: the scores, None (null) if undefined. Raises RewardError as ``inputs``."""

@@ -16,5 +16,5 @@ def plugins() -> Iterator[tuple[str, typer.Typer]]:
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         try:
             yield point.name, point.load()
-        except (ImportError, AttributeError) as error:
+        except Exception as error:  # whatever another package raises must not end all commands
             print(f"rlsum: the command {point.name} is left out: {point.value} ({error})", file=sys.stderr)

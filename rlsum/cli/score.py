@@ -25,6 +25,7 @@ from rlsum.cli.options import (
 )
 from rlsum.errors import UserError
 from rlsum.pages.terminal import show
+from rlsum.scoring.shards import Shard
 from rlsum.scoring.text_column import TextColumns
 
 if TYPE_CHECKING:
@@ -130,4 +131,5 @@ def score(
         scored = api.score(pairs, metrics=metrics, **choices, advance=advance)
     show(scored.blocks(long_signatures), Console())
     if out is not None:
-        typer.echo(f"{out}: {scored.rows:,} records scored")
+        share = Shard.parse(shard) if shard else Shard.launched()
+        typer.echo(f"{share.file(out)}: {scored.rows:,} records scored" + f", shard {share} alone" * share.partial)

@@ -207,7 +207,18 @@ class Comparison:
             return self.clean
         models = [section.get("model") for section in (self.start, self.cell) if isinstance(section, dict)]
         kinds = [(KINDS.get(kind_of(model)), model) for model in models if isinstance(model, dict)]
-        return any(model.get("clean", kind.options.clean) for kind, model in kinds if kind is not None)
+        return self._start_cleans() or any(
+            model.get("clean", kind.options.clean) for kind, model in kinds if kind is not None
+        )
+
+    def _start_cleans(self) -> bool:
+        """Whether the start is a run, or a checkpoint, of a model that answers a prompt."""
+        if not isinstance(self.start, str):
+            return False
+        from rlsum.training.checkpoint import described
+
+        stored = described(self.start.replace("{seed}", str(self.seeds[0])))
+        return stored is not None and stored.config.model is not None and stored.config.model.clean
 
     @property
     def scored(self) -> dict[str, RewardSpec]:

@@ -8,14 +8,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import IO, Any, Literal
 
 import yaml
 
 from rlsum.compare import config as configs
-from rlsum.compare.cells import NONE, Cell, cells_of, methods_of, outputs_file
+from rlsum.compare.cells import NONE, Cell, cells_of, methods_of, outputs_file, starts
 from rlsum.compare.config import MAY_CHANGE, MAY_GROW, RECORD, Comparison, marked
 from rlsum.compare.scoring import read_scores
 from rlsum.errors import RecordError, UserError
@@ -24,6 +24,7 @@ from rlsum.readers import json_object, jsonl
 from rlsum.yaml_files import read
 
 STATE, RESULT, METRICS = "state.safetensors", "result.json", "metrics.jsonl"  # of a run
+ENVIRONMENT = "environment.json"
 
 Stage = Literal["waiting", "training", "decoding", "scoring", "done", "failed"]
 
@@ -119,7 +120,7 @@ class Folder:
                 if not any(any((self.path / name).iterdir()) for name in ("runs", "outputs")):
                     old = {key: old[key] for key in old if key == "simulate" and (self.path / "data").exists()}
                 now = configs.as_mapping(self.comparison)
-                if changed := [*differences(old, now), *self._begun_otherwise()]:
+                if changed := [*differences(old, now), *self._begun_otherwise(), *self._begun_from_others()]:
                     lines = "\n".join(f"  {line}" for line in changed)
                     fix = f"choose another folder, undo these changes, or give {record} as the configuration"
                     raise FolderError(f"folder={self.path}: made by another configuration\n{lines}\n{fix}")
@@ -143,6 +144,23 @@ class Folder:
             settings = (yaml.safe_load(self.config(cell).read_text(encoding="utf-8")), cell.config)
             lines += _unequal(f"runs/{cell.name}", *(_settings(config, left_out) for config in settings))
         return lines
+
+    def _begun_from_others(self) -> list[str]:
+        """Trainings of one data section that read other articles, and those whose start has other weights now."""
+        lines, first, weights = list[str](), dict[str, tuple[str, Any]](), cache(_weights)
+        given = {start.name: str(start.model) for start in starts(self.comparison) if start.config is None}
+        for cell in cells_of(self.comparison):
+            record = Path(str(cell.model)) / ENVIRONMENT
+            if cell.config is None or not record.is_file():
+                continue
+            recorded = json_object(record, "give the folder of a complete run")
+            section = json.dumps([cell.config.get("data"), cell.config.get("language")], default=str)
+            name, articles = first.setdefault(section, (cell.name, recorded.get("articles")))
+            lines += _unequal(f"articles of runs/{cell.name}, beside runs/{name}", articles, recorded.get("articles"))
+            for start in (given[name] for name in cell.after if name in given):
+                if (init := recorded.get("init")) is not None:
+                    lines += _unequal(f"weights of start={start}", init, weights(start) or init)
+        return list(dict.fromkeys(lines))
 
     # ---- locks ---------------------------------------------------------------------------------------------------
 
@@ -279,6 +297,17 @@ def last_update(path: Path) -> int:
         except (ValueError, KeyError, TypeError):
             continue
     return 0
+
+
+def _weights(start: str) -> str | None:
+    """What a training that begins there now would record of its weights; None where they are gone."""
+    from rlsum.training.checkpoint import CheckpointError, find
+    from rlsum.training.start.environment import init_digest
+
+    try:
+        return init_digest(find(start))
+    except CheckpointError:
+        return None
 
 
 @lru_cache(maxsize=4096)

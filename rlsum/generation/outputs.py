@@ -58,6 +58,7 @@ class SummaryTask:
         return {
             "weights": checkpoint.digest(self.model),
             "model": asdict(self.model.config),
+            "settings": self.model.depends_on(),
             "rows": self.rows._fingerprint,
             "decoding": asdict(self.decoding),
             "system": self.system,

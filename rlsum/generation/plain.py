@@ -70,7 +70,11 @@ def _causal(
     """Greedy by default, as in transformers, whose max_length counts the prompt, too."""
     _check_own(how, ("prefix", "line_break", "global_attention"), "a language model")
     template: Literal["chat", "plain"] = "plain" if tokenizer.chat_template is None else "chat"
-    section = CausalConfig(pretrained=name, template=template, prompt=how.prompt).resolved()
+    try:
+        section = CausalConfig(pretrained=name, template=template, prompt=how.prompt).resolved()
+    except ValidationError as error:
+        reason = error.errors()[0]["msg"].partition(": ")[2]
+        raise UserError(f"{option('prompt', how.prompt)}: {reason}") from error
     decoded = decoding_from({"num_beams": 1, **settings, "max_length": None, "min_length": None})
     config = _config(section, how.max_source or MAX_PROMPTED, decoded)
     room = loading.room(

@@ -126,7 +126,7 @@ class Model(nn.Module):
         raise NotImplementedError
 
     def depends_on(self) -> dict[str, str]:
-        """What must be the same when a run is resumed, beside its configuration and articles, by name."""
+        """What must be the same when a run or its outputs go on, beside configuration, weights, articles; by name."""
         return {}
 
     def frozen(self) -> Scorer | None:

@@ -86,13 +86,15 @@ def compare(system: SystemScores, baseline: SystemScores, metric: str, resamplin
 def compare_corpora(
     system: SystemScores, baseline: SystemScores, metric: str, resampling: Resampling
 ) -> PairedDifference | None:
-    """Compare the values of two whole corpora on the articles that both have; None where they share none.
+    """Compare the values of two whole corpora on the articles that both have a score of; None where there are none.
 
     The test swaps the outputs of random articles (Riezler and Maxwell 2005): a value of all texts has no mean of
     articles. It has no interval.
     """
-    rows, baseline_rows, unpaired = _paired(system, baseline)
-    if not rows:
+    shared, baseline_shared, unpaired = _paired(system, baseline)
+    scored = ~np.isnan(system.metrics[metric][shared] + baseline.metrics[metric][baseline_shared])
+    rows, baseline_rows = (np.array(places, np.intp)[scored] for places in (shared, baseline_shared))
+    if not len(rows):
         return None
     (counts, value), (baseline_counts, _) = system.counts[metric], baseline.counts[metric]
     paired, baseline_paired = counts[rows], baseline_counts[baseline_rows]
@@ -103,7 +105,7 @@ def compare_corpora(
     extreme = int((np.abs(swapped) >= abs(difference) - 1e-12).sum())
     p = (extreme + 1) / (len(swapped) + 1)
     interval = Interval(difference, np.nan, np.nan, len(rows))
-    return PairedDifference(system.system, baseline.system, f"{metric}{OF_CORPUS}", interval, p, len(rows), unpaired)
+    return PairedDifference(system.system, baseline.system, f"{metric}{OF_CORPUS}", interval, p, len(shared), unpaired)
 
 
 def _paired(system: SystemScores, baseline: SystemScores) -> tuple[list[int], list[int], int]:

@@ -227,7 +227,7 @@ def score_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:
         for name, mean in (*evaluation.metrics[system].items(), *evaluation.properties[system].items()):
             yield system, name, *mean, len(outputs)
         for name, value in evaluation.corpus.get(system, {}).items():
-            yield system, f"{name}{OF_CORPUS}", value, "", "", len(outputs), len(outputs)
+            yield system, f"{name}{OF_CORPUS}", value, "", "", evaluation.metrics[system][name].n, len(outputs)
 
 
 def difference_rows(evaluation: Evaluation) -> Iterator[Sequence[Any]]:

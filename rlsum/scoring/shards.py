@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rlsum.errors import UserError, option
-from rlsum.files import replacing, write_atomically
+from rlsum.files import file_digest, replacing, write_atomically
 from rlsum.readers import json_object
 from rlsum.scoring.journal import Journal
 
@@ -74,7 +74,8 @@ class Shard:
         with closing(Journal(self.file(out), description, step if self.number else 1, ending, overwrite)) as journal:
             yield journal
             if self.partial:
-                write_atomically(_description(self.file(out)), json.dumps(description).encode())
+                described = {**description, DIGEST: file_digest(journal.path)}
+                write_atomically(_description(self.file(out)), json.dumps(described).encode())
             journal.finish()
 
     def _origin(self, origin: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,6 +96,8 @@ class Shard:
                     f"{file}: of a command whose {', '.join(differing)} differed; run the shard again with "
                     f"{option('overwrite', True)}"
                 )
+            if recorded.get(DIGEST) != file_digest(file):
+                raise UserError(f"{file}: not as shard {shard} left it; copy it again, or run the shard again")
         journal = out.with_name(out.name + ending)
         with replacing(journal) as partial, partial.open("wb") as merged:
             for file in files:
@@ -104,6 +107,7 @@ class Shard:
 
 
 WHOLE = Shard(1, 1)
+DIGEST = "sha256"  # of the finished file, in its description
 
 
 def _description(file: Path) -> Path:

@@ -61,7 +61,7 @@ class Causal(TransformersModel):
 
     def depends_on(self) -> dict[str, str]:
         """See Model.depends_on."""
-        return {"prompt": self.vocabulary.digest()}
+        return {**super().depends_on(), "prompt": self.vocabulary.digest()}
 
     def logits(self, batch: Batch, target: Tensor) -> Tensor:
         """See TransformersModel.logits."""

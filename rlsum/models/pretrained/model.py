@@ -5,9 +5,12 @@ Notation: B articles, R rows (several an article), S source tokens, T target tok
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel
 
     from rlsum.data.corpus import Tokenization
+
+OF_A_COPY = ("_name_or_path", "transformers_version")  # in config.json, without a bearing on texts
 
 
 class TransformersModel(Model):
@@ -129,6 +134,12 @@ class TransformersModel(Model):
         """Scores of the frozen network, without its low-rank updates."""
         with self.no_dropout(), lora.switched_off(self.network):
             return self(batch, target, drawn)
+
+    def depends_on(self) -> dict[str, str]:
+        """See Model.depends_on: the rules of tokens, and config.json, which weights do not hold."""
+        sizes = {key: value for key, value in self.described.to_dict().items() if key not in OF_A_COPY}
+        settings = json.dumps([asdict(self.rules), sizes], sort_keys=True, default=str)
+        return {"settings": hashlib.sha256(settings.encode()).hexdigest()[:16]}
 
     @torch.no_grad()
     def generate(self, batch: Batch, decoding: Decoding, scored: bool = True) -> Tokens:

@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 import rewards
 from rewards.adapters.columns import scored
 
+ROOT = Path(__file__).resolve().parents[3]
 ROWS = {"candidate": ["the cat sleeps", "", "a dog"], "references": [["the cat", "sleeps"], ["a dog"], [""]]}
 
 
@@ -77,6 +83,22 @@ def test_processes_and_the_cache_of_a_dataset_work(tmp_path) -> None:
 
     one, two, other = scored("rouge-1"), scored("rouge-1"), scored("rouge-1(stemmer=false)")
     assert Hasher.hash(one) == Hasher.hash(two) != Hasher.hash(other)
+
+
+def test_a_function_that_was_edited_is_another_for_the_cache_of_a_dataset(tmp_path) -> None:
+    """Pickled by its name alone, it would get its old scores."""
+    code = "import sys\nfrom datasets.fingerprint import Hasher\nfrom rewards.adapters.columns import scored\n"
+    code += "function = scored('edited:score')\nprint(function({'candidate': ['a'], 'references': [['a']]}))\n"
+    code += "print(Hasher.hash(function))\n"
+    found = []
+    for value in (1.0, 2.0, 2.0):
+        (tmp_path / "edited.py").write_text(f"def score(candidates):\n    return [{value}] * len(candidates)\n")
+        path = os.pathsep.join([str(tmp_path), str(ROOT)])
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        found.append(done.stdout.splitlines()[-1])
+    assert found[0] != found[1] == found[2]
 
 
 def test_a_reward_reads_other_columns_by_their_names() -> None:

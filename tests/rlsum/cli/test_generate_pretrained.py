@@ -235,7 +235,32 @@ def test_options_of_another_kind_are_refused_and_the_positions_are_shared(tmp_pa
     assert "--prefix summarize: : not with a language model" in message
     message = refused(folder, articles, *out, "--max-source", 450)
     assert "450: with 85 tokens of the prompt and 100 of a summary, this llama has 512 positions" in message
+    for prompt in ("Sum up", "{article} or {article}"):
+        assert f"--prompt {prompt}: " in (told := refused(folder, articles, *out, "--prompt", prompt))
+        assert "must hold {article} once" in told
     bart = saved(tmp_path / "bart", "bart")
     assert "--prompt {article}: not with an encoder-decoder" in refused(bart, articles, *out, "--prompt", "{article}")
     config, _ = plain.configuration(str(folder), Generating())
     assert config.data.max_source == 512 - 85 - 100
+
+
+def test_outputs_go_on_with_the_settings_that_they_began_with(tmp_path, articles, monkeypatch):
+    """Weights do not hold what generation_config.json forces and forbids, nor config.json."""
+    folder, out, write = saved(tmp_path / "mine", "bart"), tmp_path / "o.jsonl", generation.SummaryTask.decode
+    command, calls = (folder, articles, "-o", out, "--batch-size", 1, "--max-length", 6), []
+
+    def stopped(task, batch):
+        calls.append(batch)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return write(task, batch)
+
+    monkeypatch.setattr(generation, "CHUNK_BATCHES", 1)
+    monkeypatch.setattr(generation.SummaryTask, "decode", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        api.generate(folder, articles, out, Generating(batch_size=1, max_length=6))
+    monkeypatch.setattr(generation.SummaryTask, "decode", write)
+    tiny.ruled(folder, suppress_tokens=[*range(5, 60)])
+    assert "whose settings differed" in refused(*command)
+    tiny.ruled(folder, suppress_tokens=None)
+    assert "1 of them by an earlier job" in generate(*command)

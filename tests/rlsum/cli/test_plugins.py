@@ -39,6 +39,7 @@ def rlsum_with(tmp_path):
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: greeter\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text(f"[{GROUP}]\ngreet = {value}\n")
         (tmp_path / "greeter.py").write_text(GREET)
+        (tmp_path / "broken.py").write_text("raise RuntimeError('no license')")
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
         command = [sys.executable, "-m", "rlsum", *arguments]
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
@@ -50,7 +51,7 @@ def test_an_installed_package_offers_a_command(rlsum_with):
     assert rlsum_with("greeter:app", "greet", "hello", "anna").stdout == "hello anna\n"
 
 
-@pytest.mark.parametrize("value", ["greeter:lost", "lost:app"])
+@pytest.mark.parametrize("value", ["greeter:lost", "lost:app", "broken:app"])
 def test_a_command_that_cannot_be_imported_is_named_and_the_others_work(rlsum_with, value):
     ended = rlsum_with(value, "rewards", "--help")
     assert ended.returncode == 0

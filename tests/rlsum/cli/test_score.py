@@ -334,3 +334,11 @@ def test_text_files_have_no_columns(refused):
     told = refused("--candidates", "c.txt", "--references", "r.txt", "--metrics", "source_rewards:on_topic")
     assert "c.txt" in told
     assert "'topic'" in told
+
+
+def test_a_shard_is_said_to_be_one_and_has_its_file_named(rlsum):
+    jsonl(Path("many.jsonl"), *pairs(["a cat"] * (CHUNK + 3), ["a cat"] * (CHUNK + 3)))
+    code, out, _ = rlsum("--input", "many.jsonl", "-o", "s.jsonl", "--metrics", "rouge-1", "--shard", "2/2")
+    assert code == 0
+    assert "s.jsonl.2-of-2: 3 records scored, shard 2/2 alone" in out
+    assert Path("s.jsonl.2-of-2").is_file()

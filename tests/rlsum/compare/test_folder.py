@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 import sys
 import threading
@@ -8,12 +9,13 @@ import comparisons
 import numpy as np
 import pytest
 import yaml
+from rows import jsonl
 
 from rlsum.compare import simulated
 from rlsum.compare.cells import cells_of
 from rlsum.compare.folder import Folder, FolderError, best_updates, last_update
 from rlsum.errors import RecordError
-from rlsum.files import write_atomically
+from rlsum.files import file_digest, write_atomically
 
 
 def folder_of(path, **changes):
@@ -88,6 +90,7 @@ def test_a_comparison_may_grow_in_its_folder(tmp_path):
         folder_of(tmp_path, rewards={"rouge-2": {"reward": "rouge-2", "scale": 2}}).claim()
 
 
+RUN = {"run": "r", "data": {"train": "t.jsonl", "valid": "v.jsonl"}, "training": {"steps": 1}}
 VARIANTS = {"short": {}, "long": {"training": {"steps": 8}}}
 
 
@@ -125,6 +128,31 @@ def test_trainings_that_are_there_are_what_they_would_be_now(tmp_path, before, a
         return
     with pytest.raises(FolderError, match=changed):
         again.claim()
+
+
+def test_trainings_of_a_comparison_read_the_same_articles_and_begin_from_the_same_weights(tmp_path):
+    start = tmp_path / "start"
+    (start / "best").mkdir(parents=True)
+    (start / "best" / "config.yaml").write_text(yaml.safe_dump(RUN))
+    (start / "best" / "model.safetensors").write_bytes(b"weights")
+    given = {"seeds": (1,), "start": str(start), "simulate": None, "test": "t.jsonl", "outputs": {}}
+    folder = folder_of(tmp_path / "c", **given)
+    folder.claim()
+    facts = {"articles": {"train": "a1", "valid": "a2"}, "init": file_digest(start / "best" / "model.safetensors")}
+    trained = [cell for cell in cells_of(folder.comparison) if cell.config is not None]
+    for cell in trained:
+        (folder.path / "runs" / cell.name).mkdir()
+        jsonl(folder.path / "runs" / cell.name / "environment.json", facts)
+    folder.claim()
+    changed = jsonl(folder.path / "runs" / trained[1].name / "environment.json", {**facts, "articles": {"train": "b"}})
+    with pytest.raises(FolderError, match=rf"articles of runs/{trained[1].name}, beside runs/none-1\.train: was 'a1'"):
+        folder.claim()
+    jsonl(changed, facts)
+    (start / "best" / "model.safetensors").write_bytes(b"trained on")
+    with pytest.raises(FolderError, match=r"weights of start=.*: was '"):
+        folder.claim()
+    shutil.rmtree(start)  # to free the disk
+    folder.claim()
 
 
 def test_scores_are_of_the_texts_that_the_file_has_whatever_the_times_say(tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from comparisons import rescore
 
+from rlsum import config as configs
 from rlsum.compare.report.findings import findings
 from rlsum.compare.report.tables import cross_table
 from rlsum.compare.results import (
@@ -21,6 +22,7 @@ from rlsum.compare.results import (
 )  # fmt: skip
 from rlsum.compare.scoring import read_scores, score_file, up_to_date
 from rlsum.records import Output, write_outputs
+from rlsum.training import checkpoint
 
 GAINS = {"rouge-l": 0.2, "rouge-2": 0.2, "rouge-l.constant": -0.2, "oracle": 0.5}
 
@@ -266,6 +268,21 @@ def test_references_are_the_same_however_they_are_cased_and_split(text, same, tm
 
 
 LLM = {"kind": "causal", "pretrained": "llm"}
+
+
+def test_summaries_of_a_start_that_is_a_run_are_scored_as_its_model_answers(tmp_path):
+    """Its configuration says so, where no section of the comparison has a model."""
+    for name, model in (("llm-1", LLM), ("raw-1", {**LLM, "clean": False})):
+        run = tmp_path / name / "best"
+        run.mkdir(parents=True)
+        data = {"train": "t.jsonl", "valid": "v.jsonl"}
+        stored = configs.check({"run": name, "data": data, "model": model, "training": {"steps": 1}}, name)
+        (run / checkpoint.CONFIG).write_text(configs.dump(stored))
+        (run / checkpoint.REWARDS).write_text("{}")
+    starts = [str(tmp_path / name) for name in ("llm-{seed}", "llm-1", "raw-1", "absent")]
+    given = {"simulate": None, "test": "t.jsonl"}
+    cleans = [comparisons.comparison(tmp_path / "c", start=start, **given).cleans for start in starts]
+    assert cleans == [True, True, False, False]
 
 
 @pytest.mark.parametrize(

@@ -95,3 +95,22 @@ def test_corpora_are_compared_on_the_articles_that_both_have():
     whole, part = (score_system(name, chosen, {"bleu": reward}) for name, chosen in (("all", rows), ("part", rows[1:])))
     (_, found) = compare_all([whole, part], whole, Resampling(resamples=10))
     assert (found.metric, found.shared, found.unpaired, found.interval.mean) == ("bleu of the corpus", 2, 1, 0.0)
+
+
+def test_texts_without_references_are_in_no_test_of_corpora():
+    """Of six articles four have references in both: 16 ways to swap, two of which differ as much."""
+    reward, reference = rewards.from_spec("bleu"), ("w the storm town hit the big red w0",)
+    left, right = (
+        [Output(str(n), "", reference if n >= lost else (), text, name) for n in range(6)]
+        for name, text, lost in (
+            ("A", "w the storm town hit the big x", 0),
+            ("G", "w the storm town hit the big w0", 2),
+        )
+    )
+    systems = [score_system(rows[0].system, rows, {"bleu": reward}) for rows in (left, right)]
+    mean, found = compare_all(systems, systems[0], Resampling(resamples=5_000))
+    assert found.interval.n == mean.interval.n == 4
+    assert found.shared == 6
+    assert found.p == pytest.approx(1 / 8, abs=0.03)
+    few = [score_system(rows[0].system, rows[2:], {"bleu": reward}).corpus["bleu"] for rows in (right, left)]
+    assert found.interval.mean == pytest.approx(few[0] - few[1])

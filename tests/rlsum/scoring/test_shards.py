@@ -32,6 +32,12 @@ def test_shards_put_together_are_the_file_of_one_job(pairs, tmp_path, monkeypatc
     monkeypatch.undo()
     with pytest.raises(UserError, match="signatures differed"):
         scored(pairs, out, "all/3", "rouge-1")
+    second = tmp_path / "out.jsonl.2-of-3"
+    content = second.read_bytes()
+    second.write_bytes(content[: content.rindex(b"\n", 0, -1) + 1])  # a copy that broke off
+    with pytest.raises(UserError, match=r"out\.jsonl\.2-of-3: not as shard 2/3 left it"):
+        scored(pairs, out, "all/3")
+    second.write_bytes(content)
     calls = []
     merged = scored(pairs, out, "all/3", advance=lambda *done: calls.append(done))
     assert not calls, "nothing is scored again"
