@@ -1,8 +1,8 @@
 """The chain: a metric agrees with judges -> training on it changes summaries -> people prefer them, or not.
 
 Each link is from a file of its own, and any may be missing: report.json of ``rlsum correlate``, results.json of a
-comparison, results.json of an analysed study. A reward is a metric of the first if their signatures are equal, or else
-their names; a system of the second is one of the study if their names or titles are equal.
+comparison, results.json of an analysed study. A reward is a metric of the first if their signatures are equal or, where
+one of them is unknown, their names; a system of the second is one of the study if their names or titles are equal.
 """
 
 from __future__ import annotations
@@ -82,16 +82,13 @@ def chain(correlation: str | Path | None, comparison: Any, study: str | Path | N
     rows = _rewards(comparison) if comparison is not None else []
     preferred, points = _preferences(Path(study)) if study is not None else ({}, 0.0)
     if comparison is None:
-        names = dict.fromkeys(
-            [*(key for key in agreements if not key.startswith("|")), *(name for name, _ in preferred)]
-        )
+        names = dict.fromkeys([*agreements, *(name for name, _ in preferred)])
         rows = [_Trained(name, (name,), "") for name in names]
     opponents = [opponent for row in rows for opponent in row.against]
     links = []
     for row in rows:
-        agreement = agreements.get("|" + row.signature) or agreements.get(row.reward) or Estimate()
         preference = _preference(row, preferred, opponents)
-        links.append(Link(row.names[0], agreement, row.effect, preference, points))
+        links.append(Link(row.names[0], _agreement(row, agreements), row.effect, preference, points))
     return links
 
 
@@ -145,8 +142,8 @@ class _Trained:
     against: tuple[str, ...] = ()
 
 
-def _agreements(path: Path) -> dict[str, Estimate]:
-    """Metric and "|" + signature -> its first statistic of the whole data."""
+def _agreements(path: Path) -> dict[str, tuple[str, Estimate]]:
+    """Metric -> its signature, "" where unknown, and its first statistic of the whole data."""
     fix = "give report.json of `rlsum correlate -o`, or what it prints with --json"
     data = json_file(path, fix, ChainError)
     try:
@@ -156,12 +153,19 @@ def _agreements(path: Path) -> dict[str, Estimate]:
             whole = values["average"]
             source = f"agreement: {result['statistic']} ({result['level']}) on {data['data']}"
             estimate = _estimate(whole["value"], whole["low"], whole["high"], source)
-            agreements[label] = estimate
-            if signature := data["columns"][label]["signature"]:
-                agreements["|" + signature] = estimate
+            agreements[label] = (data["columns"][label]["signature"] or "", estimate)
         return agreements
     except (KeyError, IndexError, TypeError) as error:
         raise ChainError(f"{path}: no {error} of a correlation; {fix}") from error
+
+
+def _agreement(row: _Trained, agreements: Mapping[str, tuple[str, Estimate]]) -> Estimate:
+    """That of the row's signature; that of its name where one of the two signatures is unknown."""
+    for signature, estimate in agreements.values():
+        if signature and signature == row.signature:
+            return estimate
+    signature, estimate = agreements.get(row.reward, ("", Estimate()))
+    return Estimate() if signature and row.signature else estimate
 
 
 def _rewards(data: Any) -> list[_Trained]:

@@ -76,6 +76,15 @@ def test_a_gain_of_some_seeds_says_so_and_one_seed_tells_no_order(files, seeds, 
     assert said in table.notes[0]
 
 
+def test_a_metric_of_the_same_name_with_another_signature_is_another_metric(files):
+    correlation, comparison, _ = files
+    data = json.loads(correlation.read_text())
+    for signature, known in (("rouge-l|stem:no|version:99", False), ("", True), (None, True)):
+        data["columns"]["rouge-l"]["signature"] = signature
+        rouge, mine = chain(jsonl(correlation, data), comparison, None)
+        assert (rouge.agreement.known, mine.agreement.known) == (known, True)
+
+
 def test_graded_answers_are_points_and_not_percent_of_the_judges(files):
     """All gave one point more of five: a share of .625 stands for a lead of 1 of the 4 that are possible."""
     correlation, comparison, study = files
