@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from rlsum.compare.report.designs import power_blocks
 from rlsum.compare.report.findings import findings
 from rlsum.compare.report.gains import gain_pictures
 from rlsum.compare.report.numbers import FILES, numbers
-from rlsum.compare.report.overoptimization import frontiers, overoptimization_blocks, paths
+from rlsum.compare.report.overoptimization import frontiers, overoptimization_blocks, paths, sampled_as_is
 from rlsum.compare.report.own_reward import verdict_table
 from rlsum.compare.report.side_by_side import one_article, section_for_reading
 from rlsum.compare.report.side_effects import equal_length_table
@@ -39,6 +41,7 @@ from rlsum.pages.blocks import (
     section,
     signature_section,
 )
+from rlsum.training import checkpoint
 from rlsum.training.validation import in_log
 
 ITEMS = 30  # of the study that the report begins
@@ -67,7 +70,10 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
     cut, rewards = cut_differences(folder, cells, main), followed(folder)
     validations = paths(trainings([cell for cell in cells if cell.kind in ("reward", "control")]), rewards)
     sentences = list(findings(main, margin, validations, read_texts(folder, cells, main), cut))
-    chosen = frontiers(folder.comparison.choosing, main)
+    rules, decoding = folder.comparison.choosing, decoding_of_start(cells)
+    as_is = {name: rule for name, rule in rules.items() if sampled_as_is(rule, decoding)}
+    otherwise = [name for name in rules if rules[name].best_of and name in main.systems and name not in as_is]
+    overoptimized = overoptimization_blocks(validations, rewards, frontiers(as_is, main), otherwise)
     return [
         title,
         Paragraph(about(cells, main)),
@@ -79,7 +85,7 @@ def blocks(folder: Folder, cells: Sequence[Cell], results: Sequence[Results]) ->
         *section("Differences", *(tables.difference_table(main, other) for other in main.against)),
         *section("What it could show", *power_blocks(main)),
         *section("Properties", *filter(None, (tables.properties(main), equal_length_table(main)))),
-        *section("Over-optimisation", *overoptimization_blocks(validations, rewards, chosen)),
+        *section("Over-optimisation", *overoptimized),
         *section("From agreement to preference", *of_chain(folder, results)),
         *(
             block
@@ -114,6 +120,15 @@ def about(cells: Sequence[Cell], results: Results) -> str:
     return (
         f"{articles}, {seeds}. Every training begins with the start and takes {steps} updates at most{control}. {scope}"
     )
+
+
+def decoding_of_start(cells: Sequence[Cell]) -> Mapping[str, Any]:
+    """The options of decoding in the configuration of the start; {} where its files are gone."""
+    start = next(cell for cell in cells if cell.kind == "start")
+    if start.config is not None:
+        return start.config.get("decoding", {})
+    stored = checkpoint.described(str(start.model))
+    return {} if stored is None else asdict(stored.config.decoding)
 
 
 def followed(folder: Folder) -> list[str]:

@@ -13,6 +13,7 @@ from rlsum.compare.report.overoptimization import (
     overoptimization_blocks,
     path,
     paths,
+    sampled_as_is,
 )
 from rlsum.compare.results import Results, System
 from rlsum.pages.pictures.drawing import Picture
@@ -24,7 +25,9 @@ def rows(values: dict[str, list[float]], kl: float | None = None) -> list[dict[s
     count = len(next(iter(values.values())))
     for number in range(count):
         if number and kl is not None:
-            found += [{"kind": "train", "step": 10 * number - n, "kl": kl * number + n / 100} for n in (1, 0)]
+            for n in (1, 0):
+                train = {"step": 10 * number - n, "kl": kl * number + n / 100, "sample_length": 20 + n}
+                found.append({"kind": "train", **train})
         measured = {name: column[number] for name, column in values.items()}
         found.append({"kind": "valid", "step": 10 * number, **measured})
     return found
@@ -45,11 +48,23 @@ def test_the_distance_is_kl_where_all_logged_it():
     logged = rows({"nll": [3.0, 3.1], "length": [20, 30], "reward": [0.1, 0.2]}, kl=0.5)
     found = path("a", [logged], [], "kl")
     assert found is not None
-    assert found.distance.tolist() == [[0, pytest.approx((0.51 + 0.5) / 2 * 30)]]
+    assert found.distance.tolist() == [[0, pytest.approx((0.51 * 21 + 0.5 * 20) / 2)]]  # of samples, not of summaries
     assert paths({"a": [logged]}, [])[0].unit == "kl"
     silent = rows({"nll": [3.0, 3.1], "length": [20, 30]})
+    silent.append({"kind": "train", "step": 10, "sample_length": 20})
     assert [each.unit for each in paths({"a": [logged], "b": [silent]}, [])] == ["nll", "nll"]
     assert paths({"b": [silent]}, [])[0].distance.tolist() == [[0, pytest.approx(0.1)]]
+
+
+def test_a_training_without_samples_has_no_say_in_the_distance_and_no_place_where_it_is_a_kl():
+    logged = rows({"nll": [3.0, 3.1], "m": [0.1, 0.2]}, kl=0.5)
+    likelihood = [*rows({"nll": [3.0, 2.9], "m": [0.1, 0.3]}), {"kind": "train", "step": 10, "nll": 2.9}]
+    both = paths({"continued likelihood": [likelihood], "a": [logged]}, ["m"])
+    assert [each.unit for each in both] == ["kl", "kl"]
+    (drawing,) = overoptimization_blocks(both, ["m"], {})
+    assert "not here: continued likelihood." in drawing.description
+    (alone,) = paths({"continued likelihood": [likelihood]}, ["m"])
+    assert alone.unit == "nll"
 
 
 def test_seeds_are_followed_where_all_validated():
@@ -98,3 +113,20 @@ def test_best_of_n_rows_are_the_frontier():
     (found,) = frontiers(rules, rows).values()
     assert found.kl.tolist() == pytest.approx([np.log(2) - 1 / 2, np.log(4) - 3 / 4])
     assert found.gains["m"].tolist() == pytest.approx([0.1, 0.2])
+
+
+@pytest.mark.parametrize(
+    ("own", "decoding", "plain"),
+    [
+        ({}, {}, True),
+        ({}, {"max_length": 50, "beam": 5}, True),
+        ({"temperature": 0.3}, {}, False),
+        ({"top_k": 5}, {}, False),
+        ({"top_p": 0.9}, {}, False),
+        ({}, {"temperature": 0.3}, False),
+        ({"temperature": 1.0}, {"temperature": 0.3}, True),
+        ({}, {"block_ngrams": 3}, False),
+    ],
+)
+def test_best_of_n_has_a_known_kl_where_the_start_is_sampled_as_it_is(own, decoding, plain):
+    assert sampled_as_is(Choosing(best_of=8, by="m", **own), decoding) == plain

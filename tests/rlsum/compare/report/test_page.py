@@ -107,6 +107,23 @@ def test_a_metric_that_falls_is_in_the_findings_with_the_update_where_it_began(t
     assert "in validation from update 1 on" in said
 
 
+def test_best_of_n_of_other_samples_is_named_but_not_drawn(tmp_path):
+    ways = {"hot": {}, "cold": {"temperature": 0.3}}
+    choosing = {name: {"best_of": 8, "by": "rouge-l", **sampling} for name, sampling in ways.items()}
+    folder, cells = comparisons.finished(tmp_path, GAINS, choosing=choosing)
+    for cell in cells:
+        if cell.config is not None:
+            valid = ({"kind": "valid", "step": n, "nll": 2.0, "rouge-l": 0.3} for n in range(2))
+            sampled = {"kl": 0.1, "sample_length": 20.0} if cell.system != "none" else {}
+            train = {"kind": "train", "step": 1, "nll": 2.0, **sampled}
+            jsonl(tmp_path / "runs" / cell.name / "metrics.jsonl", *valid, train)
+    write_report(folder, cells)
+    text = (tmp_path / "report" / "index.html").read_text()
+    assert "Dashed: the best of n" in text
+    assert "at an unknown KL and not here: cold." in text
+    assert "so not here: continued likelihood." in text
+
+
 def test_how_many_rewards_helped_stands_before_each(tmp_path):
     finished = comparisons.finished(tmp_path, {"rouge-l": 0.3, "rouge-2": 0.3}, seeds=(1, 2, 3, 4, 5))
     assert "2 of 2 rewards helped by their own measure." in findings(gather(*finished, "beam"))
