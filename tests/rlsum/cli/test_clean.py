@@ -83,10 +83,11 @@ def test_score_cleans_in_every_process_and_keeps_the_raw_text(rlsum, ran, tmp_pa
 
 def test_correlate_says_so_and_cleans_lengths_too(rlsum, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    articles = outputs("a", count=20)
     for name, form in (("plain", "{}"), ("debris", "<s> {} </s>")):
         rows = [
-            {"id": each.id, "system": system, "candidate": form.format(each.candidate), "references": each.references,
-             "scores": {"overall": number * 7 % 5}}
+            {"id": each.id, "system": system, "candidate": form.format(each.candidate),
+             "references": articles[number].references, "scores": {"overall": number * 7 % 5}}
             for system in "ab" for number, each in enumerate(outputs(system, count=20))
         ]  # fmt: skip
         jsonl(tmp_path / f"{name}.jsonl", *rows)
