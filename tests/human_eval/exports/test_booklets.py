@@ -64,8 +64,8 @@ def reopened(tab):
     """Close and open: until the page reads what it wrote, which a browser under load may hand on late."""
     kept = "JSON.stringify([state.judge, state.position, state.tasks], (key, value) => key === 'seconds' ? 0 : value)"
     written = tab.evaluate(kept)
-    for _ in range(120):
-        tab.wait_for_timeout(250)  # a page that ends at once may take what it wrote with it
+    for wait in (1_500, *[250] * 120):
+        tab.wait_for_timeout(wait)  # a page that ends at once may take what it wrote with it, which no later one has
         tab.reload()
         if tab.evaluate(kept) == written:
             return
