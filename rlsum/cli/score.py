@@ -131,5 +131,5 @@ def score(
         scored = api.score(pairs, metrics=metrics, **choices, advance=advance)
     show(scored.blocks(long_signatures), Console())
     if out is not None:
-        share = Shard.parse(shard) if shard else Shard.launched()
+        share = Shard.given(shard)
         typer.echo(f"{share.file(out)}: {scored.rows:,} records scored" + f", shard {share} alone" * share.partial)

@@ -178,7 +178,7 @@ def _written_to(out: str | Path | None, shard: str | None, overwrite: bool) -> t
         if shard is not None:
             raise UserError(f"{option('shard', shard)}: needs {option('out')}, beside which shards are written")
         return None, WHOLE
-    out, share = Path(out), Shard.launched() if shard is None else Shard.parse(shard)
+    out, share = Path(out), Shard.given(shard)
     check_free("out", share.file(out), overwrite)
     if out.suffix == ".gz":
         raise UserError(f"{option('out', out)}: rows are written as plain text; leave .gz out of the name")

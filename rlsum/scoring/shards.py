@@ -40,6 +40,11 @@ class Shard:
         """That of this process of several that a launcher has started."""
         return cls(int(os.environ.get("RANK", "0")) + 1, int(os.environ.get("WORLD_SIZE", "1")))
 
+    @classmethod
+    def given(cls, text: str | None) -> Shard:
+        """That of the text; without one `launched`. Raises UserError."""
+        return cls.launched() if text is None else cls.parse(text)
+
     @property
     def partial(self) -> bool:
         """Whether it is one of several."""
